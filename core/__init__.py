@@ -1,0 +1,1 @@
+"""The mathematics: PyTorch only, no charts, no text for readers."""

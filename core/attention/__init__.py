@@ -1,0 +1,1 @@
+"""Attention: the dot product, its masks, and what surrounds it."""
