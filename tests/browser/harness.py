@@ -1,0 +1,130 @@
+"""Helpers for tests in a real browser: wait without sleeping, take pictures, count what went wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from playwright.sync_api import BrowserContext, Page
+
+from tests.serving import ROOT
+
+SCREENSHOTS = ROOT / "build" / "screenshots"
+
+# Resolves when the server is not running a script, nothing on the page is a placeholder or marked as stale, and
+# the page, shadow roots included, has not changed for `quiet` ms. Everything is seen in the DOM: there is no fixed wait.
+SETTLED = """
+([quiet, patience]) => new Promise((resolve, reject) => {
+  const begun = performance.now();
+  let last = begun;
+  const seen = new Set();
+  const observer = new MutationObserver(() => { last = performance.now(); });
+  const watch = root => {
+    if (seen.has(root)) return;
+    seen.add(root);
+    observer.observe(root, {subtree: true, childList: true, attributes: true, characterData: true});
+  };
+  const shadows = root => {
+    for (const node of root.querySelectorAll('*'))
+      if (node.shadowRoot) { watch(node.shadowRoot); shadows(node.shadowRoot); }
+  };
+  const busy = () => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (!app) return 'no app';
+    if (app.dataset.testConnectionState !== 'CONNECTED') return 'connection ' + app.dataset.testConnectionState;
+    if (app.dataset.testScriptState !== 'notRunning') return 'script ' + app.dataset.testScriptState;
+    const waiting = '[data-testid="stAppSkeleton"], [data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]';
+    const found = app.querySelector(waiting);
+    if (found) return 'waiting: ' + (found.dataset.testid || found.className);
+    if (!app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]')) return 'empty';
+    return '';
+  };
+  const step = () => {
+    watch(document);
+    shadows(document);
+    const now = performance.now(), why = busy();
+    if (why) last = now;
+    if (now - last >= quiet) { observer.disconnect(); resolve(now - begun); return; }
+    if (now - begun > patience) {
+      observer.disconnect();
+      reject(new Error('the page did not settle: ' + (why || 'it keeps changing')));
+      return;
+    }
+    setTimeout(step, 15);
+  };
+  step();
+})
+"""
+
+SMALLER_THAN_ITS_CONTENT = """
+() => {
+  const main = document.querySelector('[data-testid="stMain"]') || document.documentElement;
+  return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - window.innerWidth);
+}
+"""
+
+
+def settle(page: Page, *, quiet: float = 120, patience: float = 30_000) -> float:
+    """Wait until Streamlit is idle and the page is still for `quiet` ms; returns the ms waited. Fails after `patience`."""
+    return page.evaluate(SETTLED, [quiet, patience])
+
+
+def shot(page: Page, name: str, *, full: bool = False) -> Path:
+    """Settle, then save build/screenshots/NAME.png."""
+    settle(page)
+    path = SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', name)}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=path, full_page=full)
+    return path
+
+
+def sideways_scroll(page: Page) -> int:
+    """By how many px the page is wider than its window; a page that fits gives 0."""
+    return max(0, page.evaluate(SMALLER_THAN_ITS_CONTENT))
+
+
+def address(base: str, path: str, lang: str | None, params: dict[str, object] | None = None) -> str:
+    """The link to a page: BASE/PATH?lang=LANG&…; a path may carry its own query."""
+    path, _, query = path.lstrip("/").partition("?")
+    words = ([("lang", lang)] if lang else []) + [
+        (name, str(value)) for name, value in (params or {}).items()
+    ]
+    queries = "&".join(part for part in (query, urlencode(words)) if part)
+    return f"{base}/{path}" + (f"?{queries}" if queries else "")
+
+
+@dataclass
+class Watch:
+    """What a browser context did that it should not have done."""
+
+    errors: list[str] = field(default_factory=list)  # console errors and uncaught exceptions
+    outside: list[str] = field(
+        default_factory=list
+    )  # addresses other than this machine's that were asked for
+
+    def attach(self, context: BrowserContext) -> None:
+        """Listen to every page of the context."""
+        context.on("request", lambda request: self._request(request.url))
+        context.on("console", lambda message: self._console(message.type, message.text))
+        context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self._request(socket.url)))
+
+    def _request(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in (
+            "localhost",
+            "127.0.0.1",
+        ):
+            self.outside.append(url)
+
+    def _console(self, kind: str, text: str) -> None:
+        if kind == "error":
+            self.errors.append(text)
+
+    def complaint(self) -> str:
+        """One text of everything seen, empty when the page behaved."""
+        lines = [f"console: {text}" for text in self.errors]
+        lines += [f"outside request: {url}" for url in self.outside]
+        return "\n".join(lines)
