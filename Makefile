@@ -48,7 +48,7 @@ $(BIN)/python:
 # The stamps make a second run start at once; a changed list of requirements installs again.
 .venv/.ready: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs (the first time takes some minutes)"
-	@$(PIP) --quiet -r requirements.txt || { echo "The packages of requirements.txt could not be installed; pip's own message above says why." >&2; exit 1; }
+	@$(PIP) -r requirements.txt || { echo "The packages of requirements.txt could not be installed; pip's own message above says why." >&2; exit 1; }
 	@touch $@
 
 .venv/.ready-tests: tests/requirements.txt .venv/.ready

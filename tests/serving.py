@@ -129,6 +129,6 @@ def folder_like_the_apps(source: Path, target: Path) -> Path:
         target.mkdir(parents=True, exist_ok=True)
         script = Path(shutil.copy(source, target / source.name))
     for name in ("static", ".streamlit"):
-        if not (target / name).exists():
-            shutil.copytree(ROOT / name, target / name)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target / name, dirs_exist_ok=True)
     return script
