@@ -32,7 +32,7 @@ def prefix_lm(t: int, prefix: int) -> Tensor:
     """Everyone sees the first `prefix` tokens, which also see each other; the rest is causal.
 
     Returns [t, t]. Raises ValueError for a prefix outside 0..t.
-    Source: Raffel et al. 2020 (T5), figure 4.
+    Source: Raffel et al. 2020 (T5), figure 3.
     """
     if not 0 <= prefix <= t:
         raise ValueError(f"prefix must lie in 0..{t}, got {prefix}")

@@ -1,0 +1,57 @@
+"""The order test: shuffle the tokens, attend, and see whether anything but the order has changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.attention.dot_product import AttentionTrace, attention
+
+
+@dataclass(frozen=True)
+class OrderTrace:
+    """Attention before and after the shuffle, and how far the second is from the first rearranged."""
+
+    permutation: tuple[int, ...]  # place i of the shuffled sentence holds token permutation[i]
+    original: AttentionTrace
+    shuffled: AttentionTrace
+    expected_weights: Tensor  # [..., T, T]  the original weights, rows and columns rearranged
+    expected_output: Tensor  # [..., T, d_v]  the original output, rows rearranged
+    weights_deviation: float  # largest |shuffled − expected|: 0 up to rounding when order is invisible
+    output_deviation: float
+
+
+def shuffled(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    permutation: Sequence[int],
+    mask: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+) -> OrderTrace:
+    """Self-attention of the tokens in a new order, against the original in that order.
+
+    q, k [..., T, d_k], v [..., T, d_v]. Mask and bias belong to the places, not to the tokens, and stay:
+    without them, attention is permutation-equivariant and both deviations are 0 up to rounding; a causal
+    mask or a bias by distance lets the order show. Raises ValueError if permutation is not one of 0..T−1.
+    """
+    tokens = q.shape[-2]
+    if sorted(permutation) != list(range(tokens)):
+        raise ValueError(f"permutation must hold each of 0..{tokens - 1} once, got {list(permutation)}")
+    p = torch.tensor(list(permutation))  # [T]
+    before = attention(q, k, v, mask, scale=scale, bias=bias)
+    after = attention(q[..., p, :], k[..., p, :], v[..., p, :], mask, scale=scale, bias=bias)
+    weights = before.weights[..., p, :][..., p]  # [..., T, T]
+    output = before.output[..., p, :]  # [..., T, d_v]
+    return OrderTrace(
+        permutation=tuple(permutation),
+        original=before,
+        shuffled=after,
+        expected_weights=weights,
+        expected_output=output,
+        weights_deviation=float((after.weights - weights).abs().max()),
+        output_deviation=float((after.output - output).abs().max()),
+    )

@@ -1,0 +1,53 @@
+"""What one attention did, in a few numbers: how widely it looked, where most, at what scale."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from core.attention.dot_product import AttentionTrace
+from core.attention.saturation import entropy
+
+
+@dataclass(frozen=True)
+class AttentionStatistics:
+    """Numbers about one map. Entropies are in nats; rows with nothing to attend to are left out of means."""
+
+    largest: float  # the largest weight
+    largest_at: tuple[int, int]  # its query and key
+    deviation_before: float  # standard deviation of all scores
+    deviation_after: float  # the same after scaling
+    mean_visible: float  # keys that a query may see
+    mean_entropy: float
+    mean_largest_entropy: float  # if every visible key had the same weight
+    empty_rows: int  # queries without any key
+    kept_pairs: int
+
+
+def describe(trace: AttentionTrace, mask: Tensor) -> AttentionStatistics:
+    """Statistics of a single map: trace and mask (bool, True = may attend) of shape [T_q, T_k]."""
+    row, column = divmod(int(trace.weights.argmax()), trace.weights.shape[-1])
+    visible = mask.sum(-1).to(trace.weights.dtype)  # [T_q]
+    alive = visible > 0  # [T_q]
+    return AttentionStatistics(
+        largest=float(trace.weights.max()),
+        largest_at=(row, column),
+        deviation_before=float(trace.scores.std(correction=0)),
+        deviation_after=float(trace.scaled.std(correction=0)),
+        mean_visible=_mean(visible[alive]),
+        mean_entropy=_mean(entropy(trace.weights)[alive]),
+        mean_largest_entropy=_mean(visible[alive].log()),
+        empty_rows=int((~alive).sum()),
+        kept_pairs=int(mask.sum()),
+    )
+
+
+def largest_partial_score(q: Tensor, k: Tensor) -> float:
+    """The largest |q·k| over all pairs and over all widths, counting the first 1, 2, 3, … components.
+
+    q [T_q, d], k [T_k, d]. It bounds every score that a slider over d_k can bring up.
+    """
+    return float((q[:, None] * k[None]).cumsum(-1).abs().max())  # of [T_q, T_k, d]
+
+
+def _mean(values: Tensor) -> float:
+    return float(values.mean()) if len(values) else 0.0
