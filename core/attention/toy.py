@@ -37,7 +37,8 @@ def toy_inputs(tokens: Sequence[str], seed: int, d_k: int, d_model: int = 32, ma
     generator = seeded("projections", seed)
     drawn = torch.randn(3, d_model, max_d_k, generator=generator, dtype=torch.float64)
     w_q, w_k, w_v = drawn[..., :d_k] / math.sqrt(d_model)  # [d_model, d_k] each
-    return ToyInputs(x, w_q, w_k, w_v, x @ w_q, x @ w_k, x @ w_v)
+    q, k, v = x @ w_q, x @ w_k, x @ w_v  # [T, d_k] each
+    return ToyInputs(x, w_q, w_k, w_v, q, k, v)
 
 
 def embedding(token: str, seed: int, d_model: int) -> Tensor:
