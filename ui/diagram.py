@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -97,7 +98,7 @@ class Diagram:
         _refuse("group members", {member for group in self.groups for member in group.nodes} - known)
         for edge in self.edges:
             points = route(self, edge)
-            if any(a[0] != b[0] and a[1] != b[1] for a, b in zip(points, points[1:], strict=False)):
+            if any(a[0] != b[0] and a[1] != b[1] for a, b in pairwise(points)):
                 raise ValueError(f"the path {edge.source} → {edge.target} has a slanted piece")
 
     def node(self, node_id: str) -> Node:

@@ -41,25 +41,25 @@ def decoder_only(
     nodes = (
         node("tokens", 0, 2, "token", "tokens"),
         node("embedding", 1.05, 2, "embed", "tokens"),
-        node("positions", 1.85, 1, "position", "positions"),
-        node("add_positions", 1.85, 2, "add"),
-        node("tap", 2.95, 2, "tap", name="tap_attention"),
-        node("norm", 2.95, 1, "norm", "normalization", name="norm_attention", note="norm_pre_note"),
-        node("projection", 2.95, 0, "projection", "linear_maps"),
-        node("attention", 4.12, 0, "attention", "attention"),
-        node("mask", 4.12, 1, "mask", "masks"),
-        node("join", 5.29, 0, "projection", "multi_head"),
-        node("add_attention", 5.29, 2, "add", "residual", note="add_note"),
-        node("tap", 6.45, 2, "tap", name="tap_ffn"),
-        node("norm", 6.45, 1, "norm", "normalization", name="norm_ffn", note="norm_pre_note"),
-        node("ffn_up", 6.45, 0, "ffn", "feed_forward"),
-        node("ffn_down", 7.62, 0, "ffn", "feed_forward"),
-        node("add_ffn", 7.62, 2, "add", "residual", note="add_note"),
-        node("final_norm", 8.75, 2, "norm", "normalization"),
-        node("unembed", 9.8, 2, "output", "forward_pass"),
-        node("loss", 9.8, 1, "output", "losses"),
-        node("softmax", 10.85, 2, "output", "forward_pass"),
-        node("next_token", 11.85, 2, "token", "forward_pass"),
+        node("positions", 1.84, 1, "position", "positions"),
+        node("add_positions", 1.84, 2, "add"),
+        node("tap", 3.03, 2, "tap", name="tap_attention"),
+        node("norm", 3.03, 1, "norm", "normalization", name="norm_attention", note="norm_pre_note"),
+        node("projection", 3.03, 0, "projection", "linear_maps"),
+        node("attention", 4.2, 0, "attention", "attention"),
+        node("mask", 4.2, 1, "mask", "masks"),
+        node("join", 5.37, 0, "projection", "multi_head"),
+        node("add_attention", 5.37, 2, "add", "residual", note="add_note"),
+        node("tap", 6.53, 2, "tap", name="tap_ffn"),
+        node("norm", 6.53, 1, "norm", "normalization", name="norm_ffn", note="norm_pre_note"),
+        node("ffn_up", 6.53, 0, "ffn", "feed_forward"),
+        node("ffn_down", 7.7, 0, "ffn", "feed_forward"),
+        node("add_ffn", 7.7, 2, "add", "residual", note="add_note"),
+        node("final_norm", 8.82, 2, "norm", "normalization"),
+        node("unembed", 9.87, 2, "output", "forward_pass"),
+        node("loss", 9.87, 1, "output", "losses"),
+        node("softmax", 10.92, 2, "output", "forward_pass"),
+        node("next_token", 11.84, 2, "token", "forward_pass"),
     )
     show = _shape_writer(shapes)
     width = show(b, t, d)
@@ -87,9 +87,9 @@ def decoder_only(
         Edge("unembed", "softmax", show(b, t, vocabulary)),
         Edge("unembed", "loss"),
         Edge("softmax", "next_token"),
-        Edge("next_token", "tokens", say("again"), "loop", ((11.85, 2), (11.85, 2.62), (0, 2.62), (0, 2))),
+        Edge("next_token", "tokens", say("again"), "loop", ((11.84, 2), (11.84, 2.62), (0, 2.62), (0, 2))),
     )
-    inside = tuple(n.id for n in nodes if 2.9 < n.column < 7.7)
+    inside = tuple(n.id for n in nodes if 3 < n.column < 7.8)
     groups = (
         Group(say("block"), inside, f"× {layers}"),
         Group(say("multi_head"), ("projection", "attention", "join")),
@@ -125,7 +125,7 @@ def encoder_decoder(
     encoder_nodes, encoder_edges = _input(node, "source", "encoder", 1, 0, read, show(b, source_length))
     decoder_nodes, decoder_edges = _input(node, "target", "decoder", 3, 2, write, show(b, t))
     nodes, edges, entry = [*encoder_nodes], [*encoder_edges], "encoder_add_positions"
-    for column, part, page in ((2.45, "self_attention", "attention"), (4.6, "ffn", "feed_forward")):
+    for column, part, page in ((2.7, "self_attention", "attention"), (4.85, "ffn", "feed_forward")):
         new, arrows, entry = _post_ln(node, "encoder", part, page, column, 1, entry, read)
         nodes += new
         edges += arrows
@@ -133,18 +133,18 @@ def encoder_decoder(
     edges += decoder_edges
     entry = "decoder_add_positions"
     for column, part, page in (
-        (2.45, "masked_attention", "masks"),
-        (4.6, "cross_attention", "cross_attention"),
-        (6.75, "ffn", "feed_forward"),
+        (2.7, "masked_attention", "masks"),
+        (4.85, "cross_attention", "cross_attention"),
+        (7.0, "ffn", "feed_forward"),
     ):
         new, arrows, entry = _post_ln(node, "decoder", part, page, column, 3, entry, write)
         nodes += new
         edges += arrows
     nodes += [
-        node("unembed", 9.35, 3, "output", "forward_pass", note="unembed_2017_note"),
-        node("softmax", 10.4, 3, "output", "forward_pass"),
-        node("loss", 9.35, 2, "output", "losses"),
-        node("next_token", 11.45, 3, "token", "forward_pass", note="next_token_2017_note"),
+        node("unembed", 9.6, 3, "output", "forward_pass", note="unembed_2017_note"),
+        node("softmax", 10.65, 3, "output", "forward_pass"),
+        node("loss", 9.6, 2, "output", "losses"),
+        node("next_token", 11.7, 3, "token", "forward_pass", note="next_token_2017_note"),
     ]
     edges += [
         Edge(
@@ -152,13 +152,13 @@ def encoder_decoder(
             "decoder_cross_attention",
             f"K V {say('memory')}",
             "cross",
-            ((6.25, 1), (6.25, 2), (4.95, 2)),
+            ((6.3, 1), (6.3, 2), (5.2, 2)),
         ),
         Edge(entry, "unembed", "", "flow"),
         Edge("unembed", "loss"),
         Edge("unembed", "softmax", show(b, t, vocabulary)),
         Edge("softmax", "next_token"),
-        Edge("next_token", "target", say("again"), "loop", ((11.45, 3), (11.45, 3.62), (0, 3.62), (0, 3))),
+        Edge("next_token", "target", say("again"), "loop", ((11.7, 3), (11.7, 3.62), (0, 3.62), (0, 3))),
     ]
     members = {
         side: tuple(n.id for n in nodes if n.id.startswith(f"{side}_") and n.column > 2)

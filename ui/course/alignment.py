@@ -1,0 +1,9 @@
+"""Training and alignment: the losses."""
+
+from ui.course.page import Page
+
+PAGES = (
+    Page("losses"),
+    Page("alignment"),
+    Page("lora"),
+)

@@ -1,0 +1,29 @@
+"""Numbers put into formulas: sums written out as far as they stay readable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ui.numbers import number
+from ui.words import Raw
+
+
+def sum_of_products(left: Sequence[float], right: Sequence[float], shown: int = 3) -> Raw:
+    """LaTeX for Σ left·right with its first terms; the others become dots."""
+    terms = [rf"{number(a)}\cdot{_bracketed(b)}" for a, b in zip(left, right, strict=True)]
+    return Raw(_joined(terms, shown))
+
+
+def sum_of_exponentials(exponents: Sequence[float], shown: int = 4) -> Raw:
+    """LaTeX for Σ e^x with its first terms; the others become dots."""
+    return Raw(_joined([f"e^{{{number(x)}}}" for x in exponents], shown))
+
+
+def _joined(terms: list[str], shown: int) -> str:
+    rest = [r"\cdots"] if len(terms) > shown else []
+    return " + ".join(terms[:shown] + rest)
+
+
+def _bracketed(value: float) -> str:
+    text = number(value)
+    return f"({text})" if text.startswith("−") else text

@@ -1,0 +1,171 @@
+"""Controls, one line each in a page: label, help and choices come from the words, limits from the registry."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import streamlit as st
+
+from core.text.tokens import clean, split
+from ui import course
+from ui.parameters import Choice, Real, Text, Whole
+from ui.state import State
+from ui.words import Words
+
+TOKEN_LIMIT = 24
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reader's text as the page takes it, and what the reader should be told about that."""
+
+    tokens: tuple[str, ...]
+    remarks: tuple[str, ...]  # finished sentences
+
+
+class Controls:
+    """The widgets of a page. Each shows a declared parameter and writes it back when it moves."""
+
+    entry: course.Page
+    values: State
+    words: Words
+
+    def __getitem__(self, name: str):
+        """The value of a parameter."""
+        return self.values[name]
+
+    def controls(self):
+        """One row for the controls; it wraps where the screen is narrow."""
+        return st.container(horizontal=True, vertical_alignment="bottom", key="controls")
+
+    def slider(self, name: str, **look) -> float | int:
+        """A slider over the parameter's fixed limits."""
+        parameter = self.entry.parameter(name)
+        assert isinstance(parameter, Whole | Real)
+        return st.slider(
+            **self._widget(name),
+            min_value=parameter.low,
+            max_value=parameter.high,
+            step=parameter.step,
+            **look,
+        )
+
+    def number(self, name: str, **look) -> int:
+        """A box for a whole number, for values that one does not drag through, such as a seed."""
+        parameter = self.entry.parameter(name)
+        assert isinstance(parameter, Whole)
+        st.number_input(
+            **self._widget(name),
+            min_value=parameter.low,
+            max_value=parameter.high,
+            step=parameter.step,
+            **look,
+        )
+        return self[name]
+
+    def choice(self, name: str, **look) -> str:
+        """A list of the parameter's codes under their translated names."""
+        parameter = self.entry.parameter(name)
+        assert isinstance(parameter, Choice)
+        return st.selectbox(
+            **self._widget(name), options=parameter.codes, format_func=self._code_label(name), **look
+        )
+
+    def segments(self, name: str, **look) -> str:
+        """The same as buttons side by side, for two or three codes."""
+        parameter = self.entry.parameter(name)
+        assert isinstance(parameter, Choice)
+        st.segmented_control(
+            **self._widget(name),
+            options=parameter.codes,
+            format_func=self._code_label(name),
+            required=True,
+            **look,
+        )
+        return self[name]
+
+    def switch(self, name: str, **look) -> bool:
+        """On or off."""
+        return st.toggle(**self._widget(name), **look)
+
+    def text(self, name: str, **look) -> str:
+        """A box for the reader's own text. What is typed stays as typed; the tidied text is returned."""
+        st.text_input(**self._widget(name), **look)
+        return self.entry.parameter(name).tidy(self[name])
+
+    def _widget(self, name: str) -> dict:
+        return {
+            "label": self.words(f"control.{name}.label"),
+            "help": self.words(f"control.{name}.help"),
+            "key": self.values.seed(name),
+            "on_change": self.values.moved,
+            "args": (name,),
+        }
+
+    def _code_label(self, name: str) -> Callable[[str], str]:
+        return lambda code: self.words.plain(f"choice.{name}.{code}")
+
+    def sentence(self, name: str, *, count: str, **look) -> Reading:
+        """A box for a sentence with examples beside it, and how it is read.
+
+        A new sentence sets the parameter `count` to its number of tokens, so that all of it is seen.
+        """
+
+        def follow() -> None:
+            self.values.set(**{count: min(len(self._read(name).tokens), TOKEN_LIMIT)})
+
+        def changed(_: str) -> None:
+            self.values.moved(name)
+            follow()
+
+        def take(example: str) -> None:
+            self.values.set(**{name: example})
+            follow()
+
+        st.text_input(**self._widget(name) | {"on_change": changed}, **look)
+        with st.popover(self.words("examples"), width="content"):
+            for position, example in enumerate(example_sentences()):
+                st.button(
+                    example,
+                    key=f"{self.entry.stem} example {position}",
+                    on_click=take,
+                    args=(example,),
+                    type="tertiary",
+                )
+        return self._read(name)
+
+    def _read(self, name: str) -> Reading:
+        """The tokens of the text, with a remark on everything that was done to it."""
+        parameter = self.entry.parameter(name)
+        assert isinstance(parameter, Text)
+        cleaned = clean(self[name], parameter.limit)
+        tokens = split(cleaned.text, TOKEN_LIMIT)
+        remarks = []
+        if cleaned.removed_controls:
+            remarks.append(self.words("text.controls_removed"))
+        if cleaned.cut:
+            remarks.append(self.words("text.cut_characters", limit=parameter.limit))
+        if tokens.cut:
+            remarks.append(self.words("text.cut_tokens", count=tokens.n_found, limit=TOKEN_LIMIT))
+        if not tokens.tokens:
+            remarks.append(self.words("text.empty", used=parameter.default))
+            tokens = split(parameter.default, TOKEN_LIMIT)
+        return Reading(tokens.tokens, tuple(remarks))
+
+    def remarks(self, reading: Reading, *, shown: int) -> None:
+        """What was done to the reader's text, and what of the token slider it leaves unused."""
+        remarks = list(reading.remarks)
+        if len(reading.tokens) < shown:
+            remarks.append(self.words("text.fewer_tokens", count=len(reading.tokens)))
+        if remarks:
+            st.info(" ".join(remarks))
+
+
+@cache
+def example_sentences() -> tuple[str, ...]:
+    """The sentences offered beside a text box."""
+    with (course.ROOT / "assets" / "examples" / "sentences.toml").open("rb") as file:
+        return tuple(tomllib.load(file)["sentences"])

@@ -1,0 +1,80 @@
+"""One page in one run: its words, its values, and what all pages share from title to link."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import streamlit as st
+
+from ui import course, state
+from ui.frame.controls import Controls
+from ui.frame.guard import guarded
+from ui.frame.pieces import Pieces
+from ui.parameters import Problem
+from ui.words import LANGUAGES, Raw, Words
+
+
+class PageFrame(Controls, Pieces):
+    """What a page file talks to: `page["dk"]`, `page.slider("dk")`, `page.notice(…)`."""
+
+    def __init__(self, stem: str):
+        self.entry = course.PAGES[stem]
+        self.values = state.State(self.entry)
+        self.words = Words(state.lang(), stem)
+
+    def open(self) -> None:
+        """Read the link, then draw title, language switch, answer, and what the link could not give."""
+        problems = self.values.enter()
+        with st.container(horizontal=True, vertical_alignment="center", key="head"):
+            st.title(self.words("question"), anchor=False)
+            _language_switch(self.words)
+        st.markdown(self.words("answer"))
+        if problems:
+            st.info("\n\n".join(self._told(problem) for problem in problems))
+
+    def live(self, draw: Callable[[], None]) -> None:
+        """Run `draw` as a fragment, now and whenever one of its controls moves; then write the link."""
+
+        @st.fragment
+        @functools.wraps(draw)
+        def fragment() -> None:
+            guarded(draw)
+            self.values.leave()
+
+        fragment()
+
+    def close(self) -> None:
+        """The end of every page: the complete link, also where nothing is live."""
+        self.values.leave()
+
+    def _told(self, problem: Problem) -> str:
+        key = f"control.{problem.name}.label"
+        return self.words(
+            f"problem.{problem.reason}",
+            name=Raw(self.words(key)) if key in self.words else shortened(problem.name),
+            given=shortened(problem.given),
+            used=problem.used,
+            allowed=problem.allowed,
+        )
+
+
+def shortened(text: str, limit: int = 40) -> str:
+    """The beginning of a long text, with an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _language_switch(words: Words) -> None:
+    """English or Chinese; every value stays."""
+    key = "language switch"
+    st.session_state[key] = state.lang()
+    st.segmented_control(
+        words("language"),
+        options=tuple(LANGUAGES),
+        format_func=LANGUAGES.get,
+        key=key,
+        label_visibility="collapsed",
+        required=True,
+        on_change=lambda: state.set_lang(st.session_state[key] or state.lang()),
+        width="content",
+    )

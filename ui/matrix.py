@@ -1,0 +1,365 @@
+"""Linked matrices: one component that draws every matrix of a picture and ties their rows and columns together.
+
+Python owns two things, the matrix in focus and the chosen cell; they go to the browser with the numbers at every
+run. A click is shown at once there and reported here. The browser code is static/matrix.js; what it is sent is
+made by `encode`, a pure function, and the same bytes feed `offline_html`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import streamlit as st
+
+from ui.words import Words
+
+Cell = tuple[str, int, int]  # (name of the matrix, row, column), counted from 0
+Rows = Sequence[Sequence["Matrix"]]
+
+FILLS = ("weight", "signed")
+IDENTITIES = ("", "q", "k", "v", "residual", "norm")
+# What the browser needs to say. "readout" holds {title}, {row_axis}, {row}, {row_label}, {column_axis}, {column},
+# {column_label}, {value}; "grid" holds {title}, {rows}, {columns}; the name of every axis is a key of its own.
+WORDS = ("readout", "grid", "focus", "hidden", "nan", "table", "download", "filename")
+AXES = ("query", "key", "feature", "token", "head", "position", "layer")
+_STATIC = Path(__file__).resolve().parent.parent / "static"
+# In the order in which each may use those before it.
+_PARTS = ("text", "wire", "style", "colour", "layout", "draw", "extras")
+_SCRIPTS = (*(f"matrix/{part}" for part in _PARTS), "matrix")
+_IMPORT = re.compile(r"^const \{[^}]*\} = await import\([^\n]*\)\s*;?[ \t]*$", re.MULTILINE)
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """One matrix of a linked picture; `rows`, `columns` and `title` are shown as text, whatever they contain.
+
+    values [R, C] may hold NaN, drawn with a look of its own; infinity only where `hidden` [R, C] is True.
+    `limits` fix the colour scale; a value outside keeps its number and gets the colour of the end.
+    Matrices whose `axes` share a name are marked together: the same query row, the same key column.
+    wire "u8" sends a byte a cell, for thumbnails; their read-out is approximate, and a matrix with NaN or with
+    values outside its limits is sent in full nevertheless.
+    Raises ValueError for shapes that do not agree, an unexplained infinity, limits that are not an interval,
+    and an unknown fill, identity or wire.
+    """
+
+    name: str
+    title: str
+    values: np.ndarray  # [R, C]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    fill: Literal["weight", "signed"]
+    limits: tuple[float, float]
+    axes: tuple[str, str] = ("query", "key")
+    axis_titles: tuple[str, str] = ("", "")
+    identity: Literal["", "q", "k", "v", "residual", "norm"] = ""
+    hidden: np.ndarray | None = None  # [R, C] bool, True = masked out
+    note: str = ""
+    arrow: str = ""
+    wire: Literal["f32", "u8"] = "f32"
+
+    def __post_init__(self) -> None:
+        values = np.array(
+            self.values, dtype=np.float32
+        )  # a copy: the picture must not change behind our back
+        shape = (len(self.rows), len(self.columns))
+        if values.ndim != 2 or values.shape != shape or 0 in shape:
+            raise ValueError(
+                f"{self.name}: values of shape {values.shape} for {shape[0]} × {shape[1]} labels"
+            )
+        hidden = None if self.hidden is None else np.array(self.hidden, dtype=bool)
+        if hidden is not None and hidden.shape != shape:
+            raise ValueError(f"{self.name}: hidden has shape {hidden.shape}, the values {shape}")
+        shown = values if hidden is None else values[~hidden]
+        if np.isinf(shown).any():
+            raise ValueError(f"{self.name}: infinity in a cell that is not hidden")
+        low, high = (float(limit) for limit in self.limits)
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise ValueError(f"{self.name}: limits {self.limits} are not an interval")
+        for what, value, known in (
+            ("fill", self.fill, FILLS),
+            ("identity", self.identity, IDENTITIES),
+            ("wire", self.wire, ("f32", "u8")),
+        ):
+            if value not in known:
+                raise ValueError(f"{self.name}: unknown {what} {value!r}")
+        values.flags.writeable = False
+        for field, value in (
+            ("values", values),
+            ("hidden", hidden),
+            ("limits", (low, high)),
+            ("rows", tuple(self.rows)),
+            ("columns", tuple(self.columns)),
+        ):
+            object.__setattr__(self, field, value)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(R, C)."""
+        return len(self.rows), len(self.columns)
+
+
+@dataclass(frozen=True)
+class LinkedEvent:
+    """What the reader sees: the matrix in focus and the chosen cell."""
+
+    focus: str
+    cell: Cell | None
+
+
+def linked(
+    key: str,
+    rows: Rows,
+    *,
+    focus: str,
+    cell: Cell | None,
+    words: Mapping[str, str],
+    summary: str,
+    on_change: Callable[[LinkedEvent], Any] | None = None,
+    lang: str = "en",
+) -> LinkedEvent:
+    """Draw the matrices as one component under `key`; the last of `rows` is the main row.
+
+    `on_change` is called with the new LinkedEvent before the script (or fragment) runs again, so that it can store
+    focus and cell where the page keeps them. Without it, the event that differs from `focus` and `cell` is
+    returned once, in the run that the click caused; otherwise what was given is returned.
+    A report that names no matrix or cell of the picture is ignored.
+    Raises KeyError for a missing word and ValueError for a focus or cell that is not in the picture.
+    """
+    seen = f"{key}.seen"
+
+    def report() -> None:
+        event = _reported(rows, st.session_state.get(key))
+        if event is not None and on_change is not None:
+            st.session_state[seen] = event[0]
+            on_change(event[1])
+
+    event = _reported(rows, st.session_state.get(key))
+    if event is not None and event[0] > st.session_state.get(seen, 0):
+        st.session_state[seen] = event[0]
+        focus, cell = event[1].focus, event[1].cell
+    data = encode(rows, focus, cell, words, summary, lang, seen=st.session_state.get(seen, 0))
+    _component()(key=key, data=data, on_event_change=report)
+    return LinkedEvent(focus, cell)
+
+
+def encode(
+    rows: Rows,
+    focus: str,
+    cell: Cell | None,
+    words: Mapping[str, str],
+    summary: str,
+    lang: str = "en",
+    *,
+    seen: int = 0,
+) -> bytes:
+    """The picture as bytes: [header length, uint32 LE][header, JSON in UTF-8][arrays], arrays at multiples of 4.
+
+    A matrix's "at" and "hidden" count bytes from the end of the header. Values are float32 LE in row order, or one
+    byte each, 0 to 255 between the limits; hidden cells are one bit each, lowest bit first. `seen` is the number
+    of the last report from the browser that focus and cell already take into account.
+    Raises KeyError for a missing word and ValueError for a name used twice and for a focus or cell not in `rows`.
+    """
+    matrices = {matrix.name: matrix for row in rows for matrix in row}
+    if len(matrices) != sum(len(row) for row in rows):
+        raise ValueError("two matrices share a name")
+    if focus not in matrices:
+        raise ValueError(f"no matrix is called {focus!r}")
+    if cell is not None and not _is_cell(matrices, cell):
+        raise ValueError(f"there is no cell {cell!r}")
+    body = bytearray()
+    labels: list[list[str]] = []
+    header = {
+        "focus": focus,
+        "cell": list(cell) if cell is not None else None,
+        "seen": seen,
+        "lang": "zh-CN" if lang == "zh" else lang,
+        "summary": _text(summary),
+        "words": _needed_words(words, matrices.values()),
+        "labels": labels,
+        "rows": [[_entry(matrix, labels, body) for matrix in row] for row in rows],
+    }
+    head = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    head += b" " * (-len(head) % 4)
+    return struct.pack("<I", len(head)) + head + bytes(body)
+
+
+def spoken(words: Words, axes: Sequence[str] = AXES) -> dict[str, str]:
+    """The words of the component from strings.toml, section [matrix]."""
+    marks = ("title", "row_axis", "row", "row_label", "column_axis", "column", "column_label", "value")
+    marks += ("rows", "columns")
+    keep = {mark: f"{{{mark}}}" for mark in marks}  # filled in by the browser
+    texts = {name: words.plain(f"matrix.{name}", **keep) for name in WORDS}
+    return texts | {name: words.plain(f"matrix.axis.{name}") for name in axes}
+
+
+def offline_html(
+    rows: Rows,
+    *,
+    focus: str,
+    cell: Cell | None = None,
+    words: Mapping[str, str],
+    summary: str,
+    title: str,
+    lang: str = "en",
+) -> str:
+    """The same picture as one HTML file that needs no network: script inlined, numbers in base64, light or dark."""
+    data = base64.b64encode(encode(rows, focus, cell, words, summary, lang)).decode()
+    return _PAGE.format(
+        lang="zh-CN" if lang == "zh" else html.escape(lang),
+        title=html.escape(_text(title)),
+        summary=html.escape(_text(summary)),
+        data=data,
+        script=_one_script().replace("</", "<\\/"),
+    )
+
+
+def _reported(rows: Rows, state: Any) -> tuple[int, LinkedEvent] | None:
+    """The browser's last report with its number, if it fits the picture: what comes from outside is checked."""
+    event = state.get("event") if isinstance(state, Mapping) else None
+    if not isinstance(event, Mapping):
+        return None
+    number, focus, cell = event.get("n"), event.get("focus"), event.get("cell")
+    matrices = {matrix.name: matrix for row in rows for matrix in row}
+    if not isinstance(number, int | float) or not isinstance(focus, str) or focus not in matrices:
+        return None
+    cell = tuple(cell) if isinstance(cell, list | tuple) else cell
+    if cell is not None and not _is_cell(matrices, cell):
+        return None
+    return int(number), LinkedEvent(focus, cell)
+
+
+def _is_cell(matrices: Mapping[str, Matrix], cell: Any) -> bool:
+    if not (isinstance(cell, tuple) and len(cell) == 3 and isinstance(cell[0], str) and cell[0] in matrices):
+        return False
+    return all(
+        isinstance(index, int) and not isinstance(index, bool) and 0 <= index < size
+        for index, size in zip(cell[1:], matrices[cell[0]].shape, strict=True)
+    )
+
+
+def _needed_words(words: Mapping[str, str], matrices: Sequence[Matrix] | Any) -> dict[str, str]:
+    axes = {axis for matrix in matrices for axis in matrix.axes}
+    return {name: _text(words[name]) for name in (*WORDS, *sorted(axes))}
+
+
+def _entry(matrix: Matrix, labels: list[list[str]], body: bytearray) -> dict[str, Any]:
+    """The header's part for one matrix; its numbers are appended to `body`."""
+    wire, numbers = _numbers(matrix)
+    at = _append(body, numbers)
+    hidden = None
+    if matrix.hidden is not None and matrix.hidden.any():
+        hidden = _append(body, np.packbits(matrix.hidden, bitorder="little").tobytes())
+    return {
+        "name": matrix.name,
+        "title": _text(matrix.title),
+        "note": _text(matrix.note),
+        "arrow": _text(matrix.arrow),
+        "rows": _shared(labels, matrix.rows),
+        "columns": _shared(labels, matrix.columns),
+        "fill": matrix.fill,
+        "limits": list(matrix.limits),
+        "axes": list(matrix.axes),
+        "axisTitles": [_text(title) for title in matrix.axis_titles],
+        "identity": matrix.identity,
+        "wire": wire,
+        "at": at,
+        "hidden": hidden,
+    }
+
+
+def _numbers(matrix: Matrix) -> tuple[str, bytes]:
+    """The wire format that loses nothing but digits, and the values in it."""
+    low, high = matrix.limits
+    values = matrix.values if matrix.hidden is None else np.where(matrix.hidden, low, matrix.values)
+    if matrix.wire == "u8" and ((values >= low) & (values <= high)).all():
+        scaled = np.clip((values.astype(np.float64) - low) / (high - low), 0, 1) * 255
+        return "u8", np.rint(scaled).astype(np.uint8).tobytes()
+    return "f32", values.astype("<f4").tobytes()
+
+
+def _append(body: bytearray, data: bytes) -> int:
+    at = len(body)
+    body += data + b"\0" * (-len(data) % 4)
+    return at
+
+
+def _shared(labels: list[list[str]], texts: Sequence[str]) -> int:
+    """The place of these labels in `labels`: most matrices of a picture have the same ones."""
+    clean = [_text(text) for text in texts]
+    if clean not in labels:
+        labels.append(clean)
+    return labels.index(clean)
+
+
+def _text(text: str) -> str:
+    # Half a surrogate pair cannot be written as UTF-8.
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str(text))
+
+
+@cache
+def _component() -> Callable:
+    digest = hashlib.sha256(b"".join(_source(name).encode() for name in _SCRIPTS)).hexdigest()[:12]
+    # Short, because it is sent again at every rerun; with line breaks, or it would be taken for a file's path.
+    loader = (
+        "export default async c => (await import(\n"
+        f"new URL('app/static/matrix.js?v={digest}', document.baseURI)\n"
+        ")).default(c)\n"
+    )
+    return st.components.v2.component("glassformer_matrix", js=loader, isolate_styles=True)
+
+
+def _source(name: str) -> str:
+    return (_STATIC / f"{name}.js").read_text(encoding="utf-8")
+
+
+def _one_script() -> str:
+    """All modules in one: their imports removed, so that the names of each are simply there for the next."""
+    whole = "\n".join(_IMPORT.sub("", _source(name)) for name in _SCRIPTS)
+    return re.sub(r"^export (default )?", "", whole, flags=re.MULTILINE)
+
+
+_PAGE = """<!doctype html>
+<html lang="{lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
+style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --st-background-color: #ffffff; --st-text-color: #1f2328;
+  --st-primary-color: #7a3ff2; --st-font: system-ui, "Segoe UI", "PingFang SC", "Microsoft YaHei",
+  "Noto Sans CJK SC", sans-serif; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --st-background-color: #14161a; --st-text-color: #e6e8eb; --st-primary-color: #b49bff; }}
+}}
+body {{ margin: 0 auto; max-width: 1280px; padding: 20px 24px; font-family: var(--st-font);
+  background: var(--st-background-color); color: var(--st-text-color); }}
+h1 {{ font-size: 22px; line-height: 1.3; margin: 0 0 4px; }}
+p {{ line-height: 1.5; margin: 0 0 20px; max-width: 80ch; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p>{summary}</p>
+<div id="picture"></div>
+<script type="module">
+{script}
+const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
+mount({{ data: bytes, parentElement: document.getElementById("picture"), setStateValue() {{}} }});
+</script>
+</body>
+</html>
+"""

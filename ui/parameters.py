@@ -1,0 +1,233 @@
+"""The kinds of parameter a page can have: how each is read from a link, limited, and written back.
+
+Nothing here knows Streamlit. A parameter turns the text of a link into a value that is always usable, and
+says when it had to change something. Absent means default, so a link means the same on any day.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.text.tokens import clean
+
+RESERVED = ("lang", "embed", "embed_options")  # belong to the frame and to Streamlit, not to a page
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing in a link that could not be taken as it stood.
+
+    `reason` is a key of the shared words (`problem.<reason>`); `given` is what the link said, `used` what
+    stands there now, `allowed` what would have been accepted, all as text.
+    """
+
+    name: str
+    reason: str
+    given: str
+    used: str
+    allowed: str = ""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number between two fixed limits."""
+
+    name: str
+    low: int
+    high: int
+    default: int
+    step: int = 1
+
+    def read(self, text: str) -> tuple[int, Problem | None]:
+        """The nearest allowed number; a problem if the text was no number or lay outside."""
+        number = _finite(text)
+        if number is None or number != int(number):
+            return self.default, self._problem("no_whole_number", text, self.default)
+        value = min(max(int(number), self.low), self.high)
+        value = self.low + (value - self.low) // self.step * self.step
+        return value, None if value == number else self._problem("out_of_range", text, value)
+
+    def write(self, value: int) -> str:
+        """The value as it stands in a link."""
+        return str(value)
+
+    def ends(self) -> tuple[int, ...]:
+        """The extreme values, for tests that try every control at both ends."""
+        return (self.low, self.high)
+
+    def _problem(self, reason: str, given: str, used: int) -> Problem:
+        return Problem(self.name, reason, given, str(used), f"{self.low}–{self.high}")
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number between two fixed limits, on a grid of `step`."""
+
+    name: str
+    low: float
+    high: float
+    default: float
+    step: float
+
+    def read(self, text: str) -> tuple[float, Problem | None]:
+        """The nearest number on the grid; a problem if the text was no number, lay outside or between."""
+        number = _finite(text)
+        if number is None:
+            return self.default, self._problem("no_number", text, self.default)
+        inside = min(max(number, self.low), self.high)
+        value = round(self.low + round((inside - self.low) / self.step) * self.step, 6)
+        reason = "out_of_range" if inside != number else "between_steps"
+        return value, None if math.isclose(value, number) else self._problem(reason, text, value)
+
+    def write(self, value: float) -> str:
+        """The value as it stands in a link."""
+        return f"{value:g}"
+
+    def ends(self) -> tuple[float, ...]:
+        """The extreme values, for tests that try every control at both ends."""
+        return (self.low, self.high)
+
+    def _problem(self, reason: str, given: str, used: float) -> Problem:
+        return Problem(self.name, reason, given, self.write(used), f"{self.low:g}–{self.high:g}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few codes; the codes are the same in every language."""
+
+    name: str
+    codes: tuple[str, ...]
+    default: str
+
+    def read(self, text: str) -> tuple[str, Problem | None]:
+        """The code itself, or the default with a problem."""
+        if text in self.codes:
+            return text, None
+        return self.default, Problem(self.name, "unknown_choice", text, self.default, ", ".join(self.codes))
+
+    def write(self, value: str) -> str:
+        """The value as it stands in a link."""
+        return value
+
+    def ends(self) -> tuple[str, ...]:
+        """Every code."""
+        return self.codes
+
+
+@dataclass(frozen=True)
+class Switch:
+    """On or off, written 1 or 0."""
+
+    name: str
+    default: bool
+
+    def read(self, text: str) -> tuple[bool, Problem | None]:
+        """True for 1, False for 0, the default with a problem for anything else."""
+        if text in ("0", "1"):
+            return text == "1", None
+        return self.default, Problem(self.name, "no_switch", text, self.write(self.default), "0, 1")
+
+    def write(self, value: bool) -> str:
+        """The value as it stands in a link."""
+        return "1" if value else "0"
+
+    def ends(self) -> tuple[bool, ...]:
+        """Both positions."""
+        return (False, True)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free text from the reader, up to `limit` characters; it is data, never markup.
+
+    What the reader typed stays in the box as it is; `tidy` gives what the page works with and the link holds.
+    """
+
+    name: str
+    default: str
+    limit: int = 200
+
+    def read(self, text: str) -> tuple[str, Problem | None]:
+        """The text as given, for the page to judge: it reports cuts where it shows the text."""
+        return text, None
+
+    def write(self, value: str) -> str:
+        """The tidied text, so that a link stays short and safe to paste."""
+        return self.tidy(value)
+
+    def tidy(self, value: str) -> str:
+        """Without control characters, at most `limit` characters; the default if nothing is left."""
+        return clean(value, self.limit).text or self.default
+
+    def ends(self) -> tuple[str, ...]:
+        """Nothing at all, and far too much."""
+        return ("", "长 long " * self.limit)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A chosen cell of one of the page's matrices, written `matrix.row.column` and counted from 0; or none."""
+
+    name: str
+    matrices: tuple[str, ...]
+    default: tuple[str, int, int] | None
+    limit: int = 64  # rows and columns that a link may name; a page shows the ones that exist
+
+    def read(self, text: str) -> tuple[tuple[str, int, int] | None, Problem | None]:
+        """The cell, None for `none`, or the default with a problem."""
+        if text == "none":
+            return None, None
+        matrix, _, place = text.partition(".")
+        row, _, column = place.partition(".")
+        numbers = [_finite(row), _finite(column)]
+        known = matrix in self.matrices and all(
+            n is not None and n == int(n) and 0 <= n < self.limit for n in numbers
+        )
+        if known:
+            return (matrix, int(numbers[0]), int(numbers[1])), None
+        allowed = f"none, {self.matrices[0]}.0.0"
+        return self.default, Problem(self.name, "unknown_cell", text, self.write(self.default), allowed)
+
+    def write(self, value: tuple[str, int, int] | None) -> str:
+        """The value as it stands in a link."""
+        return "none" if value is None else ".".join(map(str, value))
+
+    def ends(self) -> tuple[tuple[str, int, int] | None, ...]:
+        """No cell, the first cell of every matrix, and one far outside."""
+        return (None, *((name, 0, 0) for name in self.matrices), (self.matrices[-1], self.limit - 1, 0))
+
+
+Parameter = Whole | Real | Choice | Switch | Text | Cell
+
+
+def read_link(
+    query: Mapping[str, str], parameters: tuple[Parameter, ...]
+) -> tuple[dict[str, Any], list[Problem]]:
+    """The value of every parameter under a link, and what had to be changed to make it usable."""
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for parameter in parameters:
+        values[parameter.name] = parameter.default
+        if parameter.name in query:
+            values[parameter.name], problem = parameter.read(query[parameter.name])
+            problems += [problem] if problem else []
+    known = {parameter.name for parameter in parameters} | set(RESERVED)
+    problems += [Problem(name, "unknown_name", query[name], "") for name in query if name not in known]
+    return values, problems
+
+
+def write_link(values: Mapping[str, Any], parameters: tuple[Parameter, ...], lang: str) -> dict[str, str]:
+    """The complete canonical link, defaults included, in the order of the declaration."""
+    return {"lang": lang} | {p.name: p.write(values[p.name]) for p in parameters}
+
+
+def _finite(text: str) -> float | None:
+    """A finite number, or None for anything else that a link may hold."""
+    try:
+        number = float(text)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,113 @@
+"""Parameters ↔ link ↔ widgets.
+
+A page's values live in the session under its stem and outlive the widgets, so that another page or language
+loses nothing. In a full run the link is read if it is not the one we wrote ourselves (a first visit, a pasted
+link, the Back button). Otherwise the values stand. After every run the complete canonical link is written.
+
+A widget that has just been moved wins over the link: the browser may still hold the previous one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ui.course.page import Page
+from ui.parameters import Problem, read_link, write_link
+from ui.words import LANGUAGES
+
+_VALUES = "values"  # stem → parameter name → value
+_LANG = "lang"
+_WRITTEN = "link written"  # (stem, link): what the address bar should say since our last run
+_MOVED = "a widget was moved"
+
+
+def choose_language() -> None:
+    """Settle the language of this run: the link's, the session's, or at first the browser's."""
+    asked = st.query_params.get("lang", "")
+    if asked in LANGUAGES and not st.session_state.get(_MOVED):
+        st.session_state[_LANG] = asked
+    elif _LANG not in st.session_state:
+        st.session_state[_LANG] = "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def lang() -> str:
+    """The language of this session, `en` or `zh`."""
+    return st.session_state.get(_LANG, "en")
+
+
+def set_lang(code: str) -> None:
+    """Change the language; everything else stays."""
+    st.session_state[_LANG] = code
+    st.session_state[_MOVED] = True
+
+
+class State:
+    """The values of one page's parameters in this session."""
+
+    def __init__(self, page: Page):
+        self.page = page
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values()[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All values under their names."""
+        return {p.name: self._values()[p.name] for p in self.page.parameters}
+
+    def set(self, **values: Any) -> None:
+        """Change values, and the widgets that show them, from a callback."""
+        for name, value in values.items():
+            self.page.parameter(name)
+            self._values()[name] = value
+            st.session_state[self.key(name)] = value
+        st.session_state[_MOVED] = True
+
+    def key(self, name: str) -> str:
+        """The session key of the widget that shows a parameter."""
+        return f"{self.page.stem}.{name}"
+
+    def seed(self, name: str) -> str:
+        """Give the widget its value before it is drawn, and return its key."""
+        key = self.key(name)
+        if key not in st.session_state:
+            st.session_state[key] = self._values()[name]
+        return key
+
+    def moved(self, name: str) -> None:
+        """Callback of a widget: take its value over, unless it was left empty."""
+        value = st.session_state[self.key(name)]
+        if value is not None:
+            self._values()[name] = value
+        st.session_state[_MOVED] = True
+
+    def enter(self) -> list[Problem]:
+        """Start a full run: read the link if it is news. Returns what had to be changed in it."""
+        query = st.query_params.to_dict()
+        moved = st.session_state.pop(_MOVED, False)
+        ours = st.session_state.get(_WRITTEN) == (self.page.stem, query)
+        returning = not query and self.page.stem in st.session_state.get(_VALUES, {})
+        if moved or ours or returning:
+            return []
+        values, problems = read_link(query, self.page.parameters)
+        self._all()[self.page.stem] = values
+        for name, value in values.items():
+            st.session_state[self.key(name)] = value
+        if query.get("lang", lang()) not in LANGUAGES:
+            problems.append(Problem("lang", "unknown_choice", query["lang"], lang(), ", ".join(LANGUAGES)))
+        return problems
+
+    def leave(self) -> None:
+        """End a run: write the complete link if it is not in the address bar already."""
+        st.session_state.pop(_MOVED, None)
+        link = write_link(self._values(), self.page.parameters, lang())
+        if st.query_params.to_dict() != link:
+            st.query_params.from_dict(link)
+        st.session_state[_WRITTEN] = (self.page.stem, link)
+
+    def _all(self) -> dict[str, dict[str, Any]]:
+        return st.session_state.setdefault(_VALUES, {})
+
+    def _values(self) -> dict[str, Any]:
+        return self._all().setdefault(self.page.stem, {p.name: p.default for p in self.page.parameters})
