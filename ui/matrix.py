@@ -37,7 +37,7 @@ _STATIC = Path(__file__).resolve().parent.parent / "static"
 # In the order in which each may use those before it.
 _PARTS = ("text", "wire", "style", "colour", "layout", "draw", "extras")
 _SCRIPTS = (*(f"matrix/{part}" for part in _PARTS), "matrix")
-_IMPORT = re.compile(r"^const \{[^}]*\} = await import\([^\n]*\)\s*;?[ \t]*$", re.MULTILINE)
+_IMPORT = re.compile(r"^(const \{[^}]*\} = )?await (Promise\.all|import)\([^\n]*$", re.MULTILINE)
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 

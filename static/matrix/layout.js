@@ -1,0 +1,160 @@
+// Where everything stands: pure arithmetic on labels, shapes and the width there is. Lengths in px.
+const { visible, ellipsis } = await import('./text.js' + new URL(import.meta.url).search)
+
+export const FONT = { title: 14, small: 12.5, note: 11.5, axis: 11, arrow: 12, bar: 10 }
+export const NUMBERS_FROM = 28 // the smallest cell with a number in it
+const PHONE = 600
+const ARROWS_FROM = 700
+const FOOT = 30 // the read-out line
+const ROW_GAP = 12
+const MOST = { focus: 44, main: 22, strip: 14 } // cell sizes
+const SHARE = { focus: 1, main: 0.46, strip: 0.3 } // of the cell in focus
+const LABELS = { focus: 96, main: 56, strip: 44 } // the longest label, after which it is cut
+const FITS = { focus: 0.5, main: 0.22, strip: 0.28 } // of the width, for matrices with very many columns
+const SIZES = [...Array.from({ length: 35 }, (_, i) => 44 - i), 9.5, 9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5, 4.5, 4, 3.5, 3,
+  2.5, 2, 1.5, 1, 0.75, 0.5, 0.3, 0.2]
+
+const widest = (texts, size, measure) => texts.reduce((most, text) => Math.max(most, measure(text, size)), 0)
+const snap = (size) => (size >= 8 ? Math.floor(size) : size >= 2 ? Math.floor(size * 2) / 2 : size)
+
+// Size and inner geometry of one matrix with cells of `cell` px. `noted`: its row keeps a line for notes.
+export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infinity }) {
+  const [R, C] = spec.shape
+  const label = cell >= 10 ? Math.max(9, Math.min(13, Math.round(cell * 0.55))) : 0
+  const longest = narrow ? LABELS[role] * 0.7 : LABELS[role]
+  const axes = role === 'focus' || (role === 'main' && cell >= 14)
+  const [rowTitle, columnTitle] = axes ? spec.axisTitles : ['', '']
+  const rowText = label ? Math.min(longest, widest(spec.rowTexts, label, measure)) : 0
+  const columnText = label ? Math.min(longest, widest(spec.columnTexts, label, measure)) : 0
+  const slant = !label || columnText <= cell - 2 ? 0 : cell >= 1.6 * label ? 45 : 90
+  const heads = !label ? 4 : slant === 0 ? label + 5 : slant === 45 ? columnText * 0.71 + label * 0.6 + 4 : columnText + 6
+  const title = role === 'strip' ? FONT.small : FONT.title
+  const titleHeight = Math.round(title * 1.35)
+  const noteHeight = role !== 'strip' && noted ? 16 : 0
+  const left = Math.ceil((rowTitle ? FONT.axis + 6 : 0) + (rowText ? rowText + 6 : 0))
+  const top = Math.ceil(titleHeight + noteHeight + (columnTitle ? FONT.axis + 4 : 0) + heads)
+  const width = C * cell
+  const bar = role === 'focus' && !narrow
+  const over = slant === 45 ? Math.max(0, columnText * 0.71 + label * 0.4 - cell / 2) : 0
+  const right = Math.ceil(Math.max(bar ? 50 : 0, over))
+  const inline = role === 'strip' && spec.note ? 7 + measure(spec.note, FONT.note) : 0
+  const titleWidth = Math.ceil(measure(spec.title, title, 600)) + 1
+  const words = Math.max(titleWidth + inline, noteHeight && spec.note ? measure(spec.note, FONT.note) : 0)
+  const heading = Math.min(room, Math.ceil(words)) // a title with too little room is cut
+  const spare = Math.max(0, heading - width)
+  return {
+    role, cell, label, longest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
+    height: R * cell,
+    titleLeft: Math.max(0, left - spare),
+    noteLeft: Math.max(0, left - spare) + (role === 'strip' ? titleWidth + 7 : 0),
+    w: Math.ceil(Math.max(left + width + right, heading + Math.max(0, left - spare))),
+    h: Math.ceil(top + R * cell + 1),
+  }
+}
+
+function cellFor(spec, role, focusCell, width) {
+  const wanted = Math.min(MOST[role], Math.max(focusCell * SHARE[role], focusCell < 3 ? 0 : 2.5))
+  return snap(Math.min(wanted, (width * FITS[role]) / spec.shape[1]))
+}
+
+// One row: grids centred on a common line, arrows between them. Returns what the row needs.
+function placeRow(specs, role, cells, width, options, arrows) {
+  const noted = specs.some((spec) => spec.note)
+  const items = specs.map((spec, i) => ({ spec, block: blockOf(spec, role(spec), cells(spec, i), { ...options, noted }) }))
+  let x = 0
+  items.forEach((item, i) => {
+    const text = item.spec.arrow ? options.measure(item.spec.arrow, FONT.arrow) : 0
+    item.gap = item.spec.arrow && arrows ? Math.max(40, Math.ceil(text) + 18) : i ? 24 : 0
+    x += item.gap + item.block.w
+  })
+  const gaps = items.filter((item) => item.gap).length
+  const stretch = arrows && gaps ? Math.max(0, Math.min(20, Math.floor((width - x) / gaps))) : 0
+  const above = Math.max(...items.map(({ block }) => block.top + block.height / 2))
+  const below = Math.max(...items.map(({ block }) => block.h - block.top - block.height / 2))
+  return { items, width: x, stretch, above, below, height: above + below }
+}
+
+function put(row, y, arrows, plan) {
+  let x = 0
+  for (const { spec, block, gap } of row.items) {
+    const wide = gap ? gap + row.stretch : 0
+    if (spec.arrow && arrows) plan.arrows.push({ name: spec.name, text: spec.arrow, x, w: wide, y: y + row.above })
+    x += wide
+    plan.blocks.set(spec.name, { ...block, x, y: Math.round(y + row.above - block.top - block.height / 2) })
+    x += block.w
+  }
+}
+
+// Desktop: the largest cells with which every row fits the width and all rows together fit the height.
+function inRows(rows, focus, width, tall, options) {
+  const arrows = width >= ARROWS_FROM
+  let made = null
+  for (const size of SIZES) {
+    made = rows.map((specs, i) => {
+      const role = (spec) => (spec.name === focus ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
+      return placeRow(specs, role, (spec) => cellFor(spec, role(spec), size, width), width, options, arrows)
+    })
+    const height = made.reduce((sum, row) => sum + row.height, 0) + ROW_GAP * (rows.length - 1)
+    if (height <= tall - FOOT && made.every((row) => row.width <= width)) break
+  }
+  const plan = { blocks: new Map(), arrows: [], width }
+  let y = 0
+  for (const row of made) {
+    put(row, y, arrows, plan)
+    y += row.height + ROW_GAP
+  }
+  plan.height = Math.ceil(y - ROW_GAP)
+  return plan
+}
+
+// Phone: the focus at full width, then the rest of the main row two abreast, then the strip.
+function inOneColumn(rows, focus, width, options) {
+  const narrow = { ...options, narrow: true }
+  const all = rows.flat()
+  const main = rows[rows.length - 1]
+  const lines = [{ specs: all.filter((spec) => spec.name === focus), role: 'focus', abreast: 1 }]
+  const groups = [['main', main], ...rows.slice(0, -1).map((row) => ['strip', row])]
+  for (const [role, row] of groups) {
+    const specs = row.filter((spec) => spec.name !== focus)
+    const cell = fittingCell(specs, role, (width - 16) / 2, narrow)
+    for (let i = 0; i < specs.length; i += 2) lines.push({ specs: specs.slice(i, i + 2), role, cell, abreast: 2 })
+  }
+  const plan = { blocks: new Map(), arrows: [], width }
+  let y = 0
+  for (const { specs, role, abreast, cell } of lines) {
+    const room = abreast === 1 ? width : Math.floor((width - 16) / 2)
+    const size = cell ?? fittingCell(specs, role, width, narrow)
+    const row = placeRow(specs, () => role, (spec) => oneCell(spec, role, size, room, narrow), width, { ...narrow, room }, false)
+    row.items.forEach(({ spec, block }, i) => {
+      const place = { x: i * Math.ceil((width + 16) / 2), y: Math.round(y + row.above - block.top - block.height / 2) }
+      plan.blocks.set(spec.name, { ...block, ...place })
+    })
+    y += row.height + 16
+  }
+  plan.height = Math.ceil(Math.max(0, y - 16))
+  return plan
+}
+
+const fits = (spec, role, cell, width, options) => blockOf(spec, role, cell, { ...options, noted: true, room: width }).w <= width
+
+// The largest cell with which most of these fit; a matrix with far more columns gets a smaller one of its own.
+function fittingCell(specs, role, width, options) {
+  const usual = specs.filter((spec) => spec.shape[1] <= 30)
+  const most = role === 'focus' ? MOST.focus : role === 'main' ? MOST.main : MOST.strip
+  return SIZES.find((cell) => cell <= most && (usual.length ? usual : specs).every((spec) => fits(spec, role, cell, width, options))) ?? 0.2
+}
+
+function oneCell(spec, role, size, width, options) {
+  return SIZES.find((cell) => cell <= size && fits(spec, role, cell, width, options)) ?? 0.2
+}
+
+// rows: lists of {name, title, note, arrow, shape, rowTexts, columnTexts, axisTitles}; measure(text, size, weight) in px.
+export function arrange(rows, focus, width, measure, tall = 450) {
+  const options = { measure, narrow: false }
+  return width <= PHONE ? inOneColumn(rows, focus, width, options) : inRows(rows, focus, width, tall, options)
+}
+
+// What a label says where it stands, cut to the room it has.
+export function shownLabel(text, block, measure) {
+  return ellipsis(visible(text), block.longest + 0.5, block.label, measure)
+}
