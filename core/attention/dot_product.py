@@ -66,7 +66,8 @@ def attention(
 
     q [..., T_q, d_k], k [..., T_k, d_k], v [..., T_k, d_v]; mask (bool, True = may attend) and bias
     broadcast to [..., T_q, T_k]. Raises ValueError for a dropout_p outside 0 ≤ p < 1, or one above 0
-    without a generator. Source: Vaswani et al. 2017, equation 1.
+    without a generator; TypeError or RuntimeError (PyTorch's own) for a mask that is not bool.
+    Source: Vaswani et al. 2017, equation 1.
     """
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores = q @ k.mT  # [..., T_q, T_k]

@@ -5,6 +5,7 @@ torch.nn.MultiheadAttention and torch.nn.Transformer mean the opposite (True = b
 """
 
 from collections.abc import Sequence
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -114,11 +115,9 @@ def fixed(t: int, stride: int, summary: int = 1) -> Tensor:
 
 
 def combine(*masks: Tensor | None) -> Tensor | None:
-    """May attend only where every mask says so; None masks allow all. Shapes broadcast."""
-    result = None
-    for mask in masks:
-        result = mask if result is None or mask is None else result & mask
-    return result
+    """May attend only where every mask says so; None stands for no mask, alone too. Shapes broadcast."""
+    given = [mask for mask in masks if mask is not None]
+    return reduce(torch.logical_and, given) if given else None
 
 
 def kept_pairs(mask: Tensor) -> int:
