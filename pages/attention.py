@@ -51,7 +51,7 @@ def compute(sentence, n_tokens, dk, tau, scaled, mask, window, pad, seed) -> Res
 @page.live
 def step_by_step() -> None:
     with page.controls():
-        reading = page.sentence("s", count="tokens", width=290)
+        reading = page.sentence("s", count="tokens", width=250)
         page.slider("tokens", width=120)
         page.slider("dk", width=120)
         page.slider("tau", width=120)

@@ -12,7 +12,7 @@ from core.attention.saturation import entropy
 class AttentionStatistics:
     """Numbers about one map. Entropies are in nats; rows with nothing to attend to are left out of means."""
 
-    largest: float  # the largest weight
+    largest: float  # the largest weight of a query that has a choice
     largest_at: tuple[int, int]  # its query and key
     deviation_before: float  # standard deviation of all scores
     deviation_after: float  # the same after scaling
@@ -25,11 +25,14 @@ class AttentionStatistics:
 
 def describe(trace: AttentionTrace, mask: Tensor) -> AttentionStatistics:
     """Statistics of a single map: trace and mask (bool, True = may attend) of shape [T_q, T_k]."""
-    row, column = divmod(int(trace.weights.argmax()), trace.weights.shape[-1])
     visible = mask.sum(-1).to(trace.weights.dtype)  # [T_q]
     alive = visible > 0  # [T_q]
+    # A query with a single key gives it weight 1 whatever the vectors are; that is no news.
+    choosing = visible > 1 if (visible > 1).any() else alive  # [T_q]
+    chosen = trace.weights.masked_fill(~choosing[:, None], -1.0)  # [T_q, T_k]
+    row, column = divmod(int(chosen.argmax()), chosen.shape[-1])
     return AttentionStatistics(
-        largest=float(trace.weights.max()),
+        largest=float(trace.weights[row, column]),
         largest_at=(row, column),
         deviation_before=float(trace.scores.std(correction=0)),
         deviation_after=float(trace.scaled.std(correction=0)),

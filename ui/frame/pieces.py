@@ -10,7 +10,7 @@ from ui import course, matrix
 from ui.result import Result
 from ui.source import line_that_makes
 from ui.state import State
-from ui.words import Words
+from ui.words import Raw, Words
 
 
 class Pieces:
@@ -50,13 +50,13 @@ class Pieces:
         name, row, column = chosen
         values = result.values(name)
         if row >= values.shape[0] or column >= values.shape[1]:
-            title = self.words.plain(f"title.{name}")
+            title = Raw(self.words(f"title.{name}"))
             st.markdown(self.words("why.outside", matrix=title, row=row + 1, column=column + 1))
             return
         st.markdown(story(result, chosen, self.words))
         function, variable = code(name)
         shape = " × ".join(map(str, values.shape))
-        st.markdown(self.words("why.shape", name=variable, shape=shape))
+        st.markdown(self.words("why.shape", name=Raw(self.words(f"title.{name}")), shape=Raw(shape)))
         st.code(line_that_makes(variable, function), language="python")
 
     def notice(self, sentences: Sequence[str], *, footnote: str = "") -> None:

@@ -1,0 +1,41 @@
+"""Open a page of the app without a browser, and see that it is whole."""
+
+from __future__ import annotations
+
+import logging
+
+from streamlit.testing.v1 import AppTest
+
+from ui import course
+
+# Streamlit remarks that the test itself runs outside a browser session.
+BARE_MODE = "streamlit.runtime.scriptrunner_utils.script_run_context"
+SCRIPT = str(course.ROOT / "app.py")
+
+
+def open_page(stem: str, query: dict[str, str] | None = None, locale: str = "en-US") -> AppTest:
+    """The page under a link, in a fresh session that comes to it directly."""
+    app = AppTest.from_file(SCRIPT, default_timeout=60)
+    app.context["locale"] = locale
+    if stem != "home":
+        # A first run makes the pages known; it is on the home page and leaves its link behind.
+        app.run()
+        app.query_params.clear()
+        app.switch_page(str(course.file_of(course.PAGES[stem])))
+    for name, value in (query or {}).items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def assert_whole(app: AppTest, caplog) -> None:
+    """No exception, no failed part, nothing logged as a warning or worse."""
+    assert not app.exception, [e.value for e in app.exception]
+    assert not app.error, [e.value for e in app.error]
+    assert app.title, "the page has no title"
+    loud = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING and r.name != BARE_MODE]
+    assert not loud, loud
+
+
+def link_of(app: AppTest) -> dict[str, str]:
+    """The link that the page wrote."""
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}

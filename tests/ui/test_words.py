@@ -1,0 +1,122 @@
+"""Both languages say the same things, in Markdown that comes out as it was meant."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from ui import course
+from ui.words import CONTENT, LANGUAGES, PLACEHOLDER, Raw, Words, fill, page_sections, quote, shared_strings
+
+MARKDOWN = MarkdownIt("commonmark")
+STEMS = sorted({path.stem for lang in LANGUAGES for path in (CONTENT / lang).glob("*.md")})
+FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
+
+
+def texts(lang: str, stem: str) -> dict[str, str]:
+    return page_sections(lang, stem) if stem else shared_strings(lang)
+
+
+@pytest.mark.parametrize("stem", ["", *STEMS])
+def test_both_languages_have_the_same_keys_placeholders_and_formulas(stem):
+    english, chinese = texts("en", stem), texts("zh", stem)
+    assert english.keys() == chinese.keys()
+    for key in english:
+        assert set(PLACEHOLDER.findall(english[key])) == set(PLACEHOLDER.findall(chinese[key])), key
+        assert FORMULA.findall(english[key]) == FORMULA.findall(chinese[key]), key
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("stem", ["", *STEMS])
+def test_texts_are_there_and_calm(lang, stem):
+    for key, text in texts(lang, stem).items():
+        assert text.strip(), key
+        assert not re.search(r"[!！]", FORMULA.sub("", text)), key
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("stem", STEMS)
+def test_markdown_leaves_no_markers_behind(lang, stem):
+    """Bold next to full-width punctuation is not bold in CommonMark: `**键（key）**的` shows its stars."""
+    for key, text in texts(lang, stem).items():
+        prose = FORMULA.sub("x", PLACEHOLDER.sub("x", text))
+        for token in MARKDOWN.parse(prose):
+            shown = "".join(child.content for child in token.children or [] if child.type == "text")
+            assert "**" not in shown, key
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_page_has_a_title_and_every_built_page_its_words(lang):
+    for page in course.PAGES.values():
+        assert Words(lang)(f"page.{page.stem}")
+        if course.is_built(page):
+            words = Words(lang, page.stem)
+            keys = [
+                "question",
+                "answer",
+                *(f"control.{p.name}.label" for p in page.parameters if p.name != "cell"),
+            ]
+            assert all(key in words for key in keys), page.stem
+
+
+def test_chinese_is_set_as_chinese():
+    """Half-width commas and full stops between Chinese characters are typing slips."""
+    for stem in ["", *STEMS]:
+        for key, text in texts("zh", stem).items():
+            assert not re.search(r"[\u4e00-\u9fff][,;:?.][\u4e00-\u9fff]", FORMULA.sub("", text)), (stem, key)
+
+
+def test_a_missing_value_or_key_is_an_error():
+    with pytest.raises(KeyError):
+        fill("{{here}} {{missing}}", {"here": "x"})
+    with pytest.raises(KeyError):
+        Words("en")("no.such.key")
+
+
+def test_braces_of_latex_are_left_alone():
+    assert fill(r"\frac{{{a}}}{\sqrt{{{b}}}}", {"a": "1", "b": "2"}) == r"\frac{1}{\sqrt{2}}"
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$x$",
+    "**bold**",
+    "`",
+    "``",
+    "a`b``c",
+    ":material/home:",
+    "\\",
+    "[l](u)",
+    "\n",
+    "|",
+]
+
+
+def shown_as_code(markdown: str) -> str:
+    """What a CommonMark parser takes for the one code span of the text, with nothing else beside it."""
+    (inline,) = [token for token in MARKDOWN.parse(f"x{markdown}y") if token.type == "inline"]
+    before, code, after = inline.children
+    assert (before.content, code.type, after.content) == ("x", "code_inline", "y")
+    return code.content
+
+
+@pytest.mark.parametrize("text", HOSTILE[:-2])
+def test_a_readers_text_is_quoted_whole(text):
+    assert shown_as_code(quote(text)).replace("\u2060", "") == text
+
+
+@given(st.text(min_size=1, max_size=40).filter(lambda t: t.strip() and "\r" not in t and "\x00" not in t))
+def test_any_text_stays_inside_its_code_span(text):
+    shown_as_code(quote(text))
+
+
+def test_icon_codes_are_broken_up():
+    assert ":material/" not in quote(":material/home:")
+
+
+def test_values_are_quoted_unless_they_are_ours(tmp_path):
+    words = Words("en", "attention")
+    assert "` $x$ `" in words("why.masked", i=1, query="$x$", j=2, key="b", value=0.5)
+    assert Raw("a") in words("why.hidden", i=1, query="q", j=2, key="k", reason=Raw("a"))
