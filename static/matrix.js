@@ -133,6 +133,7 @@ class Picture {
       const view = this.views.get(spec.name) ?? this.addView(spec.name)
       if (this.stage.children[i] !== view.box) this.stage.insertBefore(view.box, this.stage.children[i] ?? null)
       view.spec = spec
+      view.box.dataset.name = spec.name
       this.drawBlock(view, plan.blocks.get(spec.name), measure)
     })
   }
@@ -164,7 +165,6 @@ class Picture {
     if (button.textContent !== shown) button.textContent = shown
     const pressed = `${spec.name === this.focus}`
     button.setAttribute('aria-pressed', pressed)
-    button.setAttribute('aria-label', fillText(this.data.words.focus, { title: spec.title }))
     button.title = pressed === 'true' ? '' : fillText(this.data.words.focus, { title: spec.title })
     button.style.cssText = `left:${place.titleLeft}px;top:0;font-size:${place.title}px;`
       + `color:${this.colours.identity[spec.identity]};max-width:${place.w - place.titleLeft}px`

@@ -134,8 +134,8 @@ def linked(
     `on_change` is called with the new LinkedEvent before the script (or fragment) runs again, so that it can store
     focus and cell where the page keeps them. Without it, the event that differs from `focus` and `cell` is
     returned once, in the run that the click caused; otherwise what was given is returned.
-    A report that names no matrix or cell of the picture is ignored.
-    Raises KeyError for a missing word and ValueError for a focus or cell that is not in the picture.
+    A report that names no matrix or cell of the picture is ignored, and so is a `cell` that is no longer in it.
+    Raises KeyError for a missing word and ValueError for a focus that is not in the picture.
     """
     seen = f"{key}.seen"
 
@@ -149,6 +149,8 @@ def linked(
     if event is not None and event[0] > st.session_state.get(seen, 0):
         st.session_state[seen] = event[0]
         focus, cell = event[1].focus, event[1].cell
+    if cell is not None and not _is_cell({matrix.name: matrix for row in rows for matrix in row}, cell):
+        cell = None
     data = encode(rows, focus, cell, words, summary, lang, seen=st.session_state.get(seen, 0))
     _component()(key=key, data=data, on_event_change=report)
     return LinkedEvent(focus, cell)
@@ -232,12 +234,14 @@ def _reported(rows: Rows, state: Any) -> tuple[int, LinkedEvent] | None:
         return None
     number, focus, cell = event.get("n"), event.get("focus"), event.get("cell")
     matrices = {matrix.name: matrix for row in rows for matrix in row}
-    if not isinstance(number, int | float) or not isinstance(focus, str) or focus not in matrices:
+    if type(number) is not int or not 0 < number < 2**53:
+        return None
+    if not isinstance(focus, str) or focus not in matrices:
         return None
     cell = tuple(cell) if isinstance(cell, list | tuple) else cell
     if cell is not None and not _is_cell(matrices, cell):
         return None
-    return int(number), LinkedEvent(focus, cell)
+    return number, LinkedEvent(focus, cell)
 
 
 def _is_cell(matrices: Mapping[str, Matrix], cell: Any) -> bool:

@@ -47,11 +47,15 @@ function fromLab([L, a, b]) {
   ].map((x) => gamma(Math.max(x, 0)))
 }
 
-function mix(from, to, share) {
+function mix(from, to, share, bow = 0) {
   const a = toLab(from)
   const b = toLab(to)
-  return fromLab(a.map((x, i) => x + (b[i] - x) * share))
+  const bowed = share + bow * share * (1 - share)
+  return fromLab(a.map((x, i) => x + (b[i] - x) * (i ? bowed : share)))
 }
+
+// Even in lightness, a little richer in colour half way: pale cells must survive a projector.
+const tint = (page, end, share) => mix(page, end, share, 1.1)
 
 // WCAG 2: relative luminance and contrast.
 const luminance = (rgb) => rgb.map(linear).reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0)
@@ -112,8 +116,8 @@ function makePalette(key, read) {
     hatch: hexOf(mix(page, text, 0.3)),
     primary: hexOf(primary),
     identity,
-    weight: ramp(steps((t) => mix(page, ends.weight, t))),
-    signed: ramp(steps((t) => (t < 0.5 ? mix(page, ends.low, 1 - 2 * t) : mix(page, ends.high, 2 * t - 1)))),
+    weight: ramp(steps((t) => tint(page, ends.weight, t))),
+    signed: ramp(steps((t) => (t < 0.5 ? tint(page, ends.low, 1 - 2 * t) : tint(page, ends.high, 2 * t - 1)))),
   }
 }
 

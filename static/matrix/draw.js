@@ -49,9 +49,9 @@ function patterns(view, colours) {
 }
 
 // Labels with the full text in a tooltip where it was cut.
-function label(view, full, x, y, measure, colours, more) {
+function label(view, full, x, y, room, measure, colours, more) {
   const { block } = view
-  const shown = shownLabel(full, block, measure)
+  const shown = shownLabel(full, block, room, measure)
   const element = text(shown, x, y, block.label, colours.quiet, more)
   if (shown !== visible(full)) element.append(svg('title', {}, full))
   return element
@@ -61,17 +61,19 @@ function columnLabels(view, measure, colours) {
   const { spec, block } = view
   const y = block.top - (block.slant ? 5 : 6)
   return spec.columns.map((name, c) => {
+    if (c % block.every) return null
     const middle = block.left + (c + 0.5) * block.cell
     const x = block.slant ? middle + (block.slant === 90 ? block.label * 0.35 : 2) : middle
     const more = block.slant ? { transform: `rotate(-${block.slant} ${round(x)} ${y})` } : { 'text-anchor': 'middle' }
-    return label(view, name, x, y, measure, colours, { role: 'columnheader', ...more })
+    return label(view, name, x, y, block.highest, measure, colours, { role: 'columnheader', ...more })
   })
 }
 
 function rowLabels(view, measure, colours) {
   const { spec, block } = view
-  return spec.rows.map((name, r) => label(view, name, block.left - 6, block.top + (r + 0.5) * block.cell + block.label * 0.35,
-    measure, colours, { role: 'rowheader', 'text-anchor': 'end' }))
+  return spec.rows.map((name, r) => r % block.every ? null
+    : label(view, name, block.left - 6, block.top + (r + 0.5) * block.cell + block.label * 0.35, block.longest,
+      measure, colours, { role: 'rowheader', 'text-anchor': 'end' }))
 }
 
 function axisTitles({ spec, block }, colours) {
@@ -110,7 +112,7 @@ function colourBar(view, colours) {
   const stops = Array.from({ length: 9 }, (_, i) => svg('stop', { offset: i / 8,
     'stop-color': colours[spec.fill].fill[stepOf(high + ((low - high) * i) / 8, spec.fill, spec.limits)] }))
   const id = `${view.id}b`
-  const tick = (value, at) => text(formatNumber(value, 2), x + 11, y + at + FONT.bar * 0.35, FONT.bar, colours.quiet)
+  const tick = (value, at) => text(formatNumber(value, 2).replace(/\.0$/, ''), x + 11, y + at + FONT.bar * 0.35, FONT.bar, colours.quiet)
   const ticks = [tick(high, FONT.bar * 0.35), tick(low, tall - FONT.bar * 0.35)]
   if (spec.fill === 'signed' && low < 0 && high > 0) ticks.push(tick(0, (high / (high - low)) * tall))
   return [svg('defs', {}, svg('linearGradient', { id, x1: 0, y1: 0, x2: 0, y2: 1 }, ...stops)),
@@ -131,11 +133,11 @@ export function buildView(view, measure, colours) {
   else buildCells(view)
   const frame = svg('rect', { x: left - 0.5, y: top - 0.5, width: round(width + 1), height: round(height + 1), fill: 'none',
     stroke: spec.identity ? colours.identity[spec.identity] : colours.frame, 'stroke-width': spec.identity ? 1.5 : 1 })
-  const mark = (stroke, wide) => svg('path', { fill: 'none', stroke, 'stroke-width': wide, 'stroke-linejoin': 'round' })
+  const mark = (stroke, wide, name = '') => svg('path', { class: name, fill: 'none', stroke, 'stroke-width': wide, 'stroke-linejoin': 'round' })
   view.marks = {
-    chosenHalo: mark(colours.page, 4), chosen: mark(colours.primary, 1.25), chosenCell: mark(colours.primary, 3),
-    halo: mark(colours.page, 3.5), hover: mark(colours.text, 1.25), hoverCell: mark(colours.text, 2.25),
-    ring: mark(colours.primary, 2.5),
+    chosenHalo: mark(colours.page, 2.75), chosen: mark(colours.primary, 1.25, 'chosen'), halo: mark(colours.page, 2.75),
+    hover: mark(colours.text, 1.25, 'hover'), cellHalo: mark(colours.page, 4.5), chosenCell: mark(colours.primary, 3, 'chosen-cell'),
+    hoverCell: mark(colours.text, 2.25, 'hover-cell'), ring: mark(colours.primary, 2.5, 'ring'),
   }
   view.marks.ring.setAttribute('stroke-dasharray', '4 2.5')
   const marks = svg('g', { 'pointer-events': 'none' }, ...Object.values(view.marks))
@@ -162,8 +164,9 @@ function buildCells(view) {
       const rect = svg('rect', { x: round(x), y: round(y), width: round(cell), height: round(cell), 'shape-rendering': 'crispEdges' })
       const group = svg('g', { role: 'gridcell', tabindex: -1, class: 'cell' }, rect)
       const made = { group, rect, number: null, look: null, shown: null }
-      if (numbered || (cell >= 18 && spec.hidden)) {
-        made.number = text('', x + cell / 2, y + cell / 2 + size * 0.35, size, '#000', { 'text-anchor': 'middle' })
+      if (numbered || (cell >= 24 && spec.hidden)) {
+        made.number = text('', x + cell / 2, y + cell / 2 + size * 0.35, size, '#000',
+          { 'text-anchor': 'middle', 'stroke-width': 3, 'paint-order': 'stroke' })
         group.append(made.number)
       }
       view.cells.push(made)
@@ -183,7 +186,7 @@ function buildCanvas(view) {
     view.box.insertBefore(view.canvas, view.svg)
   }
   view.numbered = false
-  view.grid.append(...view.columnLabels, ...view.rowLabels)
+  view.grid.append(...[...view.columnLabels, ...view.rowLabels].filter(Boolean))
   Object.assign(view.canvas.style, { left: `${block.left}px`, top: `${block.top}px`, width: `${block.width}px`, height: `${block.height}px` })
 }
 
@@ -196,7 +199,7 @@ export function paintView(view, colours) {
 function paintCells(view, colours) {
   const { spec, block, cells, numbered } = view
   const { fill, ink } = colours[spec.fill]
-  const decimals = block.cell >= 38 ? 3 : 2
+  const decimals = block.cell >= (spec.fill === 'weight' ? 38 : 46) ? 3 : 2 // a minus sign needs room too
   for (let i = 0; i < cells.length; i++) {
     const made = cells[i]
     const value = spec.hidden?.[i] ? -Infinity : spec.values[i]
@@ -209,15 +212,13 @@ function paintCells(view, colours) {
     if (look !== made.look) {
       made.look = look
       made.rect.setAttribute('fill', typeof look === 'string' ? `url(#${view.id}${look})` : fill[look])
-      made.number?.setAttribute('fill', hidden ? colours.quiet : missing ? colours.text : ink[look])
-      if (made.number && missing) {
-        made.number.setAttribute('stroke', colours.page)
-        made.number.setAttribute('stroke-width', 3)
-        made.number.setAttribute('paint-order', 'stroke')
-      } else made.number?.removeAttribute('stroke')
+      // Over a pattern, letters keep a margin of the page's colour.
+      made.number?.setAttribute('stroke', hidden || missing ? colours.page : 'none')
     }
     made.group.setAttribute('aria-label', hidden ? '−∞' : formatNumber(value))
     if (!made.number) continue
+    const tone = hidden || value === 0 ? colours.quiet : missing ? colours.text : ink[look]
+    if (tone !== made.tone) made.number.setAttribute('fill', (made.tone = tone))
     const shown = hidden ? '−∞' : numbered ? formatInCell(value, decimals) : ''
     if (shown !== made.shown) made.number.textContent = made.shown = shown
   }
@@ -291,12 +292,14 @@ export function markView(view, kind, rows, columns, colours) {
   const { marks } = view
   marks[kind === 'hover' ? 'halo' : 'chosenHalo'].setAttribute('d', bands)
   marks[kind].setAttribute('d', bands)
-  marks[`${kind}Cell`].setAttribute('d', cellPath(view, rows, columns))
+  const cell = cellPath(view, rows, columns)
+  marks[`${kind}Cell`].setAttribute('d', cell)
+  if (kind === 'chosen') marks.cellHalo.setAttribute('d', cell)
   if (kind !== 'hover') return
   for (const [labels, on] of [[view.rowLabels, rows], [view.columnLabels, columns]]) {
     labels.forEach((element, i) => {
-      element.setAttribute('fill', on.includes(i) ? colours.text : colours.quiet)
-      element.setAttribute('font-weight', on.includes(i) ? 700 : 400)
+      element?.setAttribute('fill', on.includes(i) ? colours.text : colours.quiet)
+      element?.setAttribute('font-weight', on.includes(i) ? 700 : 400)
     })
   }
 }

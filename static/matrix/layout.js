@@ -5,45 +5,50 @@ export const FONT = { title: 14, small: 12.5, note: 11.5, axis: 11, arrow: 12, b
 export const NUMBERS_FROM = 28 // the smallest cell with a number in it
 const PHONE = 600
 const ARROWS_FROM = 700
-const FOOT = 30 // the read-out line
-const ROW_GAP = 12
+const FOOT = 28 // the read-out line
+const ROW_GAP = 10
 const MOST = { focus: 44, main: 22, strip: 14 } // cell sizes
-const SHARE = { focus: 1, main: 0.46, strip: 0.3 } // of the cell in focus
+const SHARES = [0.48, 0.43, 0.38, 0.33] // small cells of the main row, as a share of the cell in focus; the first that fits
+const STRIP_SHARE = 0.25
 const LABELS = { focus: 96, main: 56, strip: 44 } // the longest label, after which it is cut
 const FITS = { focus: 0.5, main: 0.22, strip: 0.28 } // of the width, for matrices with very many columns
 const SIZES = [...Array.from({ length: 35 }, (_, i) => 44 - i), 9.5, 9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5, 4.5, 4, 3.5, 3,
   2.5, 2, 1.5, 1, 0.75, 0.5, 0.3, 0.2]
 
-const widest = (texts, size, measure) => texts.reduce((most, text) => Math.max(most, measure(text, size)), 0)
+const widest = (texts, size, measure, weight) => texts.reduce((most, text) => Math.max(most, measure(text, size, weight)), 0)
 const snap = (size) => (size >= 8 ? Math.floor(size) : size >= 2 ? Math.floor(size * 2) / 2 : size)
 
 // Size and inner geometry of one matrix with cells of `cell` px. `noted`: its row keeps a line for notes.
 export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infinity }) {
   const [R, C] = spec.shape
-  const label = cell >= 10 ? Math.max(9, Math.min(13, Math.round(cell * 0.55))) : 0
+  const many = Math.max(R, C) > 30
+  const label = cell >= 10 ? Math.max(9, Math.min(13, Math.round(cell * 0.55))) : many && role === 'focus' ? 9 : 0
+  const every = cell >= 10 ? 1 : Math.ceil(12 / cell) // of a large map only every so-many-th row is labelled
   const longest = narrow ? LABELS[role] * 0.7 : LABELS[role]
-  const axes = role === 'focus' || (role === 'main' && cell >= 14)
-  const [rowTitle, columnTitle] = axes ? spec.axisTitles : ['', '']
-  const rowText = label ? Math.min(longest, widest(spec.rowTexts, label, measure)) : 0
-  const columnText = label ? Math.min(longest, widest(spec.columnTexts, label, measure)) : 0
-  const slant = !label || columnText <= cell - 2 ? 0 : cell >= 1.6 * label ? 45 : 90
+  const highest = cell < 14 ? Math.min(longest, 32) : longest // turned labels cost height, which small cells lack
+  // All of a row have their rows in common, so one of them says what they are; columns are named wherever there is room.
+  const rowTitle = role === 'focus' ? spec.axisTitles[0] : ''
+  const columnTitle = role === 'focus' || (role === 'main' && cell >= 14) ? spec.axisTitles[1] : ''
+  const rowText = label ? Math.min(longest, widest(spec.rowTexts, label, measure, 700)) : 0
+  const columnText = label ? Math.min(highest, widest(spec.columnTexts, label, measure)) : 0
+  const slant = !label || columnText <= cell * every - (cell < 14 ? 0.5 : 2) ? 0 : cell >= 1.6 * label ? 45 : 90
   const heads = !label ? 4 : slant === 0 ? label + 5 : slant === 45 ? columnText * 0.71 + label * 0.6 + 4 : columnText + 6
   const title = role === 'strip' ? FONT.small : FONT.title
   const titleHeight = Math.round(title * 1.35)
   const noteHeight = role !== 'strip' && noted ? 16 : 0
-  const left = Math.ceil((rowTitle ? FONT.axis + 6 : 0) + (rowText ? rowText + 6 : 0))
+  const left = Math.ceil(2 + (rowTitle ? FONT.axis + 6 : 0) + (rowText ? rowText + 6 : 0))
   const top = Math.ceil(titleHeight + noteHeight + (columnTitle ? FONT.axis + 4 : 0) + heads)
   const width = C * cell
   const bar = role === 'focus' && !narrow
   const over = slant === 45 ? Math.max(0, columnText * 0.71 + label * 0.4 - cell / 2) : 0
-  const right = Math.ceil(Math.max(bar ? 50 : 0, over))
+  const right = Math.ceil(Math.max(bar ? 46 : 2, over))
   const inline = role === 'strip' && spec.note ? 7 + measure(spec.note, FONT.note) : 0
   const titleWidth = Math.ceil(measure(spec.title, title, 600)) + 1
   const words = Math.max(titleWidth + inline, noteHeight && spec.note ? measure(spec.note, FONT.note) : 0)
   const heading = Math.min(room, Math.ceil(words)) // a title with too little room is cut
   const spare = Math.max(0, heading - width)
   return {
-    role, cell, label, longest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
+    role, cell, label, every, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
     height: R * cell,
     titleLeft: Math.max(0, left - spare),
     noteLeft: Math.max(0, left - spare) + (role === 'strip' ? titleWidth + 7 : 0),
@@ -52,8 +57,10 @@ export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infin
   }
 }
 
-function cellFor(spec, role, focusCell, width) {
-  const wanted = Math.min(MOST[role], Math.max(focusCell * SHARE[role], focusCell < 3 ? 0 : 2.5))
+function cellFor(spec, role, focusCell, share, width) {
+  const part = { focus: 1, main: share, strip: STRIP_SHARE }[role]
+  const least = role === 'focus' || focusCell < 3 ? 0 : role === 'strip' && focusCell >= 34 ? 10 : 2.5
+  const wanted = Math.min(MOST[role], Math.max(focusCell * part, least))
   return snap(Math.min(wanted, (width * FITS[role]) / spec.shape[1]))
 }
 
@@ -85,18 +92,25 @@ function put(row, y, arrows, plan) {
   }
 }
 
+function firstThat(place, fitsWidth, tall) {
+  let made = null
+  for (const size of SIZES) {
+    for (const share of SHARES) {
+      made = place({ size, share })
+      const height = made.reduce((sum, row) => sum + row.height, 0) + ROW_GAP * (made.length - 1)
+      if (height > tall - FOOT) break
+      if (made.every(fitsWidth)) return made
+    }
+  }
+  return made
+}
+
 // Desktop: the largest cells with which every row fits the width and all rows together fit the height.
 function inRows(rows, focus, width, tall, options) {
   const arrows = width >= ARROWS_FROM
-  let made = null
-  for (const size of SIZES) {
-    made = rows.map((specs, i) => {
-      const role = (spec) => (spec.name === focus ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
-      return placeRow(specs, role, (spec) => cellFor(spec, role(spec), size, width), width, options, arrows)
-    })
-    const height = made.reduce((sum, row) => sum + row.height, 0) + ROW_GAP * (rows.length - 1)
-    if (height <= tall - FOOT && made.every((row) => row.width <= width)) break
-  }
+  const role = (spec, i) => (spec.name === focus ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
+  const made = firstThat(({ size, share }) => rows.map((specs, i) => placeRow(specs, (spec) => role(spec, i),
+    (spec) => cellFor(spec, role(spec, i), size, share, width), width, options, arrows)), (row) => row.width <= width, tall)
   const plan = { blocks: new Map(), arrows: [], width }
   let y = 0
   for (const row of made) {
@@ -155,6 +169,6 @@ export function arrange(rows, focus, width, measure, tall = 450) {
 }
 
 // What a label says where it stands, cut to the room it has.
-export function shownLabel(text, block, measure) {
-  return ellipsis(visible(text), block.longest + 0.5, block.label, measure)
+export function shownLabel(text, block, room, measure) {
+  return ellipsis(visible(text), room + 0.5, block.label, measure)
 }

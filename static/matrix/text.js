@@ -33,11 +33,12 @@ export function formatInCell(value, decimals) {
   return realMinus(value.toExponential(0).replace('+', ''))
 }
 
-// A reader's text on one line: control characters become their pictures, blanks become visible.
+const CONTROLS = { '\n': '↵', '\r': '↵', '\t': '⇥' }
+
+// A reader's text on one line: control characters and blanks become visible.
 export function visible(text) {
-  // eslint-disable-next-line no-control-regex
-  const shown = text.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
-    .replace(/[\u007f-\u009f\ufffe\uffff]/g, '\ufffd')
+  const shown = text.replace(/[\u0000-\u001f]/g, (c) => CONTROLS[c] ?? '□')
+    .replace(/[\u007f-\u009f\ufffe\uffff]/g, '□')
   return shown.trim() === '' ? '␣'.repeat(Math.max(1, Math.min(shown.length, 3))) : shown
 }
 
