@@ -8,9 +8,9 @@ const CSS = `
 :host { display: block; }
 .diagram {
   --ink: var(--st-text-color, #222); --paper: var(--st-background-color, #fff);
-  --quiet: color-mix(in oklab, var(--ink) 64%, var(--paper));
+  --quiet: color-mix(in oklab, var(--ink) 72%, var(--paper));
   --line: color-mix(in oklab, var(--ink) 62%, var(--paper));
-  --frame: color-mix(in oklab, var(--ink) 38%, var(--paper));
+  --frame: color-mix(in oklab, var(--ink) 46%, var(--paper));
   --stream: color-mix(in oklab, var(--ink) 25%, var(--paper));
   --tint: color-mix(in oklab, var(--ink) 4.5%, var(--paper));
   --accent: var(--st-primary-color, #06c);
@@ -23,13 +23,14 @@ svg { position: absolute; inset: 0; overflow: visible; pointer-events: none; }
 ol { list-style: none; margin: 0; padding: 0; }
 li { position: absolute; }
 .box { box-sizing: border-box; position: absolute; inset: 0; display: flex; align-items: center;
-  justify-content: center; text-align: center; line-height: 1.18; padding: 2px 4px; border-radius: 6px;
+  justify-content: center; text-align: center; line-height: 1.18; padding: 1px 3px; border-radius: 6px;
   border: 1.5px solid var(--frame); background: var(--paper); color: var(--ink); text-decoration: none;
-  overflow-wrap: break-word; text-wrap: balance; font-weight: 500; transition: border-color .12s; }
+  text-wrap: balance; font-weight: 500; transition: border-color .12s; }
 .box > span:first-child { min-width: 0; max-width: 100%; }
 :lang(zh) .box { line-break: strict; }
 a.box { cursor: pointer; }
 .token .box { border-color: transparent; background: transparent; padding: 0; font-weight: 600; }
+.token a.box { text-decoration: underline 1px var(--frame); text-underline-offset: 4px; }
 .norm .box { border-color: var(--norm); border-width: 2px; }
 .attention .box { border-width: 2px; border-color: var(--line); font-weight: 650; }
 .add .box { border-radius: 50%; border: 2px solid var(--line); padding: 0; }
@@ -60,7 +61,7 @@ a.box:hover > span:first-child, a.box:focus-visible > span:first-child { color: 
 .lit > .band { stroke: color-mix(in oklab, var(--accent) 55%, var(--paper)); }
 .lit > .bandhead { fill: color-mix(in oklab, var(--accent) 55%, var(--paper)); }
 text { fill: var(--quiet); font-variant-numeric: tabular-nums; paint-order: stroke; stroke: var(--halo, var(--paper));
-  stroke-width: 4px; stroke-linejoin: round; }
+  stroke-width: 3px; stroke-linejoin: round; }
 tspan.q { fill: var(--q); stroke: inherit; } tspan.k { fill: var(--k); stroke: inherit; } tspan.v { fill: var(--v); stroke: inherit; }
 text.grouplabel { fill: var(--ink); stroke: none; font-weight: 600; }
 .repeat { fill: var(--quiet); font-weight: 500; }
@@ -102,12 +103,13 @@ function build(root) {
   html("style", "", frame).textContent = CSS;
   const stage = html("div", "stage", frame);
   stage.setAttribute("role", "group");
-  const view = { frame, stage, items: new Map(), focused: null, width: 0 };
+  const view = { frame, stage, items: new Map(), pointed: null, width: 0 };
   view.picture = svg("svg", { "aria-hidden": "true" }, stage);
   view.list = html("ol", "", stage);
   view.reading = html("div", "reading", frame);
   view.reading.setAttribute("aria-hidden", "true"); // the nodes carry the same words for a screen reader
   root.append(frame);
+  document.fonts?.ready.then(() => layout(view)); // words are measured
   new ResizeObserver(() => frame.clientWidth !== view.width && layout(view)).observe(frame);
   return view;
 }
@@ -166,15 +168,14 @@ function dress(view, item, node) {
 
 function point(view, id) {
   view.pointed = id;
-  const near = new Set([id]);
   for (const group of view.picture.querySelectorAll("g.arrow")) {
     const lit = id !== null && (group.dataset.source === id || group.dataset.target === id);
     group.classList.toggle("lit", lit);
   }
-  for (const [key, item] of view.items) item.classList.toggle("lit", near.has(key));
+  for (const [key, item] of view.items) item.classList.toggle("lit", key === id);
   const node = view.data.nodes.find((one) => one.id === id);
   view.reading.replaceChildren();
-  if (!node || node.kind === "tap" && !node.note) { view.reading.textContent = view.data.hint; return; }
+  if (!node) { view.reading.textContent = view.data.hint; return; }
   html("b", "", view.reading).textContent = node.label;
   if (node.page && !node.href) html("i", "", view.reading).textContent = view.data.notBuilt;
   html("span", "", view.reading).textContent = node.note;
@@ -184,33 +185,32 @@ function point(view, id) {
 
 // The grid runs left to right while a column gets at least 72 px, otherwise top to bottom with rows as columns.
 function measure(view) {
-  const nodes = view.data.nodes;
-  const corners = view.data.edges.flatMap((edge) => edge.points);
-  const span = (values) => [Math.min(...values), Math.max(...values)];
-  const [c0, c1] = span([...nodes.map((n) => n.column), ...corners.map((p) => p[0])]);
-  const [r0, r1] = span([...nodes.map((n) => n.row), ...corners.map((p) => p[1])]);
+  const { nodes, edges, groups } = view.data;
   const width = view.width;
-  const wide = width / (c1 - c0 + 0.9) >= 72;
-  const along = Math.max(c1 - c0, 1);
-  const across = Math.max(r1 - r0, 1);
-  const scale = Math.min(1.3, Math.max(0.85, width / 1280));
-  const groups = view.data.groups;
-  const crown = !groups.length ? 8 : groups.some((g) => groups.some((h) => holds(g, h))) ? 62 : 32;
-  if (wide) {
-    const unit = Math.min((width - 8) / (along + 0.86), 150);
-    const box = { w: unit * 0.84, h: 50 * scale };
-    const step = Math.min(128, 400 / across) * scale;
-    const left = (width - unit * along) / 2, top = box.h / 2 + crown * scale;
-    const at = ([c, r]) => [left + (c - c0) * unit, top + (r - r0) * step];
-    return { wide, at, unit, box, scale, step, height: top + across * step + box.h / 2 + 28 * scale };
+  const columns = nodes.map((node) => node.column), rows = nodes.map((node) => node.row);
+  const c0 = Math.min(...columns), along = Math.max(...columns) - c0 || 1;
+  const r0 = Math.min(...rows), across = Math.max(...rows) - r0;
+  const outside = edges.some((edge) => edge.points.some((p) => p[1] - r0 > across)); // an arrow that runs back
+  if (width / (along + 0.9) < 72) {
+    const unit = (Math.min(width, 560) - (outside ? 32 : 14)) / (across + 0.93);
+    const box = { w: Math.min(unit * 0.9, 132), h: 44 };
+    const left = (width - unit * across) / 2 - (outside ? 9 : 0), step = 70, top = box.h / 2 + 4;
+    const at = ([c, r]) => [left + Math.min(r - r0, across) * unit + (r - r0 > across ? box.w / 2 + 12 : 0),
+      top + (c - c0) * step];
+    return { wide: false, at, unit: step, box, scale: 0.93, text: across > 2 ? 13 : 14, step,
+      height: top + along * step + box.h / 2 + 8 };
   }
-  const span2 = Math.min(width, 620);
-  const unit = (span2 - 8) / (across + 0.9);
-  const box = { w: Math.min(unit * 0.86, 132), h: 44 };
-  const left = (width - unit * across) / 2, top = box.h / 2 + 10;
-  const step = 66;
-  const at = ([c, r]) => [left + (r - r0) * unit, top + (c - c0) * step];
-  return { wide, at, unit: step, step, box, scale: 0.93, height: top + along * step + box.h / 2 + 10 };
+  const scale = Math.min(1.3, Math.max(0.85, width / 1280));
+  const unit = Math.min((width - 8) / (along + 0.86), 150);
+  const box = { w: unit * 0.84, h: 50 * scale };
+  const nested = groups.some((g) => groups.some((h) => holds(g, h)));
+  const left = (width - unit * along) / 2, top = box.h / 2 + (!groups.length ? 8 : nested ? 62 : 32) * scale;
+  const step = Math.min(122, 345 / Math.max(across, 1)) * scale;
+  const bottom = box.h / 2 + 27 * scale, back = bottom + 15 * scale;
+  const at = ([c, r]) => [left + (c - c0) * unit,
+    top + Math.min(r - r0, across) * step + (r - r0 > across ? back : 0)];
+  return { wide: true, at, unit, box, scale, text: 14.8 * scale, step,
+    height: top + across * step + (outside ? back + 8 : bottom) };
 }
 
 function sizeOf(node, grid) {
@@ -227,9 +227,8 @@ function layout(view) {
   view.width = width;
   const grid = measure(view);
   view.stage.style.height = `${grid.height}px`;
-  view.stage.style.fontSize = `${Math.round(14.5 * grid.scale * 10) / 10}px`;
   view.reading.style.fontSize = `${grid.wide ? 15 : 14}px`;
-  view.reading.style.height = grid.wide ? "3.4em" : "7em";
+  view.reading.style.height = grid.wide ? "3.4em" : "6.3em";
   view.boxes = new Map();
   for (const node of view.data.nodes) {
     const [x, y] = grid.at([node.column, node.row]);
@@ -237,12 +236,26 @@ function layout(view) {
     const item = view.items.get(node.id);
     Object.assign(item.style,
       { left: `${x - w / 2}px`, top: `${y - h / 2}px`, width: `${w}px`, height: `${h}px` });
-    const words = item.querySelector("span").getBoundingClientRect(); // a token has no frame: arrows go to its text
-    const bare = node.kind === "token";
-    view.boxes.set(node.id, bare ? { x, y, w: words.width + 8, h: words.height + 8 } : { x, y, w, h });
+    view.boxes.set(node.id, { x, y, w, h });
+  }
+  grid.fit = fitWords(view, grid);
+  for (const node of view.data.nodes) {
+    if (node.kind !== "token") continue; // a token has no frame: arrows go to its text
+    const words = view.items.get(node.id).querySelector("span").getBoundingClientRect();
+    Object.assign(view.boxes.get(node.id), { w: words.width + 8, h: words.height + 8 });
   }
   paint(view, grid);
-  point(view, view.pointed ?? null);
+  point(view, view.pointed);
+}
+
+// System fonts differ by a fifth in width: the type shrinks, for all parts alike, until the longest word fits.
+function fitWords(view, grid) {
+  const boxes = [...view.list.querySelectorAll("li:not(.add, .tap) > .box")];
+  const tight = (box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  for (let fit = 1; ; fit -= 0.04) {
+    view.stage.style.fontSize = `${(grid.text * fit).toFixed(2)}px`;
+    if (fit < 0.72 || !boxes.some(tight)) return fit;
+  }
 }
 
 // ---- arrows ----------------------------------------------------------------------------------------------------
@@ -254,7 +267,8 @@ function paint(view, grid) {
   picture.replaceChildren();
   picture.setAttribute("width", view.width);
   picture.setAttribute("height", grid.height);
-  for (const group of data.groups) frameGroup(view, grid, group);
+  view.tinted = [];
+  const rims = data.groups.flatMap((group) => frameGroup(view, grid, group));
   const inks = data.edges.map((edge) => {
     const mark = svg("g", { class: "arrow", "data-source": edge.source, "data-target": edge.target });
     return { edge, mark, points: trim(edge.points.map(grid.at), boxes.get(edge.source), boxes.get(edge.target)) };
@@ -264,6 +278,7 @@ function paint(view, grid) {
     picture.append(ink.mark);
     if (ink.edge.style === "residual") band(view, grid, ink); else strands(ink, grid);
   }
+  view.taken = [...obstacles(view, inks), ...rims];
   for (const ink of inks) if (ink.edge.label) caption(view, grid, ink);
 }
 
@@ -277,7 +292,7 @@ function band(view, grid, { edge, mark, points }) {
   if (small[0]) line[0] = full[0];
   if (small[1]) line[line.length - 1] = full.at(-1);
   else {
-    const [tip, back] = arrowhead(line, thick * 0.72, thick * 0.95, 1);
+    const [tip, back] = arrowhead(line, thick * 0.72, thick * 0.95);
     line[line.length - 1] = back;
     svg("polygon", { class: "bandhead", points: tip }, mark);
   }
@@ -286,10 +301,11 @@ function band(view, grid, { edge, mark, points }) {
 
 function strands({ edge, mark, points }, grid) {
   const names = STRANDS[edge.style] ?? [edge.style];
-  const gap = 6.5 * grid.scale;
+  const [[px, py], [x, y]] = points.slice(-2);
+  const gap = (x < px || y > py ? -6.5 : 6.5) * grid.scale; // the first strand is the upper or the left one
   names.forEach((name, index) => {
     const line = shift(points, (index - (names.length - 1) / 2) * gap);
-    const [tip, back] = arrowhead(line, 3.6 * grid.scale, 7.5 * grid.scale, 1);
+    const [tip, back] = arrowhead(line, 3.6 * grid.scale, 7.5 * grid.scale);
     line[line.length - 1] = back;
     svg("polyline", { class: `edge ${name}`, points: line.join(" ") }, mark);
     svg("polygon", { class: `head ${name}`, points: tip }, mark);
@@ -327,36 +343,60 @@ function shift(points, by) {
   });
 }
 
-// Shapes stand beside the last long piece of their arrow; where that is too short for them, below the boxes.
+// A shape stands where it touches nothing: the first free place of a few beside its arrow. On a small screen some
+// find none and are left out; the notes and the wide picture have them.
 function caption(view, grid, { edge, points }) {
-  const size = 12.5 * grid.scale;
+  const names = STRANDS[edge.style] ?? [];
+  const size = (grid.wide ? 13 : 12) * grid.scale * Math.max(grid.fit, 0.86);
+  for (const label of new Set([edge.label, edge.label.split(" = ").at(-1)])) {
+    const text = svg("text", { class: "shape", "font-size": size }, view.picture);
+    letter(text, label, names);
+    const wide = text.getComputedTextLength();
+    for (const [x, y] of places(grid, edge, points, wide, size, names.length)) {
+      const box = { x0: x - 2, x1: x + wide + 2, y0: y - size * 0.82, y1: y + size * 0.22, edge };
+      if (box.x0 < -6 || box.x1 > view.width + 6 || view.taken.some((other) => meet(box, other))) continue;
+      text.setAttribute("x", x);
+      text.setAttribute("y", y);
+      text.classList.toggle("inside", view.tinted.some((other) => meet({ ...box, edge: null }, other)));
+      view.taken.push({ x0: box.x0 - 4, x1: box.x1 + 4, y0: box.y0 - 3, y1: box.y1 + 3 });
+      return;
+    }
+    text.remove();
+  }
+}
+
+// Left end and base line of the places to try, the best first.
+function places(grid, edge, points, wide, size, strands) {
   const pieces = points.slice(1).map((b, i) => [points[i], b]);
   const [a, b] = pieces.reduce((best, piece) => (length(...piece) > length(...best) ? piece : best));
-  const names = STRANDS[edge.style] ?? [];
-  const text = svg("text", { class: "shape", "font-size": size, "text-anchor": "middle" }, view.picture);
-  letter(text, edge.label, names);
-  const wide = text.getComputedTextLength();
-  const thick = edge.style === "residual" ? 15 : names.length * 6.5;
-  const beside = (thick / 2 + 5) * grid.scale;
-  let [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  const thick = edge.style === "residual" ? 15 : strands * 6.5;
+  const beside = (thick / 2 + 6.5) * grid.scale;
   if (a[1] === b[1]) {
-    const fits = wide + 6 < length(a, b) || names.length;
-    y += fits ? -beside : grid.box.h / 2 + size;
-  } else if (edge.style === "residual") y += size * 0.36; // across the stream, where it runs downwards
-  else {
-    const near = Math.min(length(a, b), grid.step - grid.box.h) / 2; // beside its end, clear of what it passes
-    y = b[1] - Math.sign(b[1] - a[1]) * near + size * 0.36;
-    const right = x + beside + wide < view.width;
-    text.setAttribute("text-anchor", right ? "start" : "end");
-    x += right ? beside : -beside;
+    const x = (a[0] + b[0] - wide) / 2;
+    const under = grid.box.h / 2 + size + 1;
+    if (wide + 6 < length(a, b) || strands) return [[x, a[1] - beside], [x, a[1] + beside + size * 0.8]];
+    return grid.wide ? [[x, a[1] + under], [x, a[1] - grid.box.h / 2 - 6], [x, a[1] + under + 11 * grid.scale]] : [];
   }
-  text.setAttribute("x", x);
-  text.setAttribute("y", y);
-  const inside = [...view.picture.querySelectorAll("rect.group")].some((rect) => {
-    const box = rect.getBBox();
-    return x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
-  });
-  text.classList.toggle("inside", inside);
+  const near = Math.min(length(a, b), grid.step - grid.box.h) / 2; // beside its end, clear of what it passes
+  const down = Math.sign(b[1] - a[1]);
+  const heights = [b[1] - down * near, (a[1] + b[1]) / 2, a[1] + down * near];
+  return heights.flatMap((y) => [[a[0] + beside, y + size * 0.36], [a[0] - beside - wide, y + size * 0.36]]);
+}
+
+// An arrow may be crossed by its own caption's background, never by another's.
+const meet = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1 && (!a.edge || a.edge !== b.edge);
+
+function obstacles(view, inks) {
+  const boxes = [...view.boxes.values()].map((b) =>
+    ({ x0: b.x - b.w / 2 - 2, x1: b.x + b.w / 2 + 2, y0: b.y - b.h / 2, y1: b.y + b.h / 2 }));
+  const lines = inks.flatMap(({ edge, points }) => points.slice(1).map((b, i) => piece(points[i], b, edge)));
+  return [...boxes, ...lines];
+}
+
+function piece(a, b, edge) {
+  const half = edge?.style === "residual" ? 7 : (STRANDS[edge?.style]?.length ?? 1) * 3;
+  return { x0: Math.min(a[0], b[0]) - half, x1: Math.max(a[0], b[0]) + half,
+    y0: Math.min(a[1], b[1]) - half, y1: Math.max(a[1], b[1]) + half, edge };
 }
 
 // "K V to all layers": as many words as the arrow has strands take their colours, the rest stays grey.
@@ -374,20 +414,26 @@ const length = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]);
 
 const holds = (outer, inner) => outer !== inner && inner.nodes.every((id) => outer.nodes.includes(id));
 
+// The frame and its label; returns what captions must not touch.
 function frameGroup(view, grid, group) {
   const boxes = group.nodes.map((id) => view.boxes.get(id));
   const nested = view.data.groups.some((other) => holds(other, group));
   const holder = view.data.groups.some((other) => holds(group, other));
-  const head = 20 * grid.scale, inner = 8 * grid.scale;
-  const pad = nested ? inner : (holder ? 2 * inner : 11 * grid.scale);
-  const left = Math.min(...boxes.map((b) => b.x - b.w / 2)) - pad;
-  const right = Math.max(...boxes.map((b) => b.x + b.w / 2)) + pad;
-  const top = Math.min(...boxes.map((b) => b.y - b.h / 2)) - pad - (holder ? 2.2 : 1) * head;
-  const bottom = Math.max(...boxes.map((b) => b.y + b.h / 2)) + pad;
-  const box = { x: left, y: top, width: right - left, height: bottom - top, rx: nested ? 7 : 10 };
-  svg("rect", { class: nested ? "group inner" : "group", ...box }, view.picture);
-  const text = svg("text", { class: "grouplabel", x: left + Math.min(pad, 11), y: top + head * 0.95,
-    "font-size": (nested ? 13 : 14.5) * grid.scale }, view.picture);
+  const head = 20 * grid.scale, small = 8 * grid.scale;
+  const pad = nested ? small : holder ? small + 5 : 11 * grid.scale;
+  const below = !grid.wide && !nested; // from top to bottom the corner below the branch is the free one
+  const x0 = Math.min(...boxes.map((b) => b.x - b.w / 2)) - pad;
+  const x1 = Math.max(...boxes.map((b) => b.x + b.w / 2)) + pad;
+  const y0 = Math.min(...boxes.map((b) => b.y - b.h / 2)) - pad - (below ? 0 : head) - (holder ? head + 4 : 0);
+  const y1 = Math.max(...boxes.map((b) => b.y + b.h / 2)) + pad + (below ? head * (holder ? 1 : 0.6) : 0);
+  svg("rect", { class: nested ? "group inner" : "group", x: x0, y: y0, width: x1 - x0, height: y1 - y0,
+    rx: nested ? 7 : 10 }, view.picture);
+  const y = below ? y1 - 8 : y0 + head * 0.95, size = (nested ? (grid.wide ? 13.2 : 12.4) : 14.8) * grid.scale * Math.max(grid.fit, 0.86);
+  const text = svg("text", { class: "grouplabel", x: x0 + Math.min(pad, 11), y, "font-size": size }, view.picture);
   svg("tspan", {}, text).textContent = group.label;
   svg("tspan", { class: "repeat", dx: group.label ? "0.5em" : 0 }, text).textContent = group.repeat;
+  if (!nested) view.tinted.push({ x0, x1, y0, y1 });
+  const title = { x0: x0 + 4, x1: x0 + 16 + text.getComputedTextLength(), y0: y - size, y1: y + 3 };
+  const corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]];
+  return [title, ...corners.slice(1).map((corner, i) => piece(corners[i], corner))];
 }

@@ -1,6 +1,7 @@
-"""A one-page host for the diagram: lang, model and partial come from the link."""
+"""A one-page host for the diagram: lang, model, partial and hostile come from the link."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -12,6 +13,7 @@ st.set_page_config(layout="wide")
 ask = st.query_params
 lang = ask.get("lang", "en")
 words = tomllib.loads((Path(__file__).resolve().parent / "words.toml").read_text("utf-8"))[lang]
+HOSTILE = "<img src=x onerror=alert(1)> $x$ **b**"
 BUILT = {
     "tokens",
     "positions",
@@ -28,6 +30,9 @@ def diagram_page() -> None:
     make = encoder_decoder if ask.get("model") == "encoder_decoder" else decoder_only
     t = st.number_input("t", 1, 64, 16, key="t")
     diagram = make(True, 4, t, 512, 6, words, stems=BUILT if "partial" in ask else None)
+    if "hostile" in ask:
+        nodes = (replace(diagram.nodes[0], label=HOSTILE, note=HOSTILE), *diagram.nodes[1:])
+        diagram = replace(diagram, nodes=nodes, title=HOSTILE, summary=HOSTILE)
     st.session_state.setdefault("heard", [])
     stem = draw("map", diagram, words=words, lang=lang, on_go=st.session_state.heard.append)
     if stem == "attention":
