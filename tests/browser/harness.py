@@ -58,6 +58,9 @@ SETTLED = """
 })
 """
 
+# Under a deep link Streamlit's own browser code looks for the server beside the page before it looks at the root.
+ASKED_BESIDE_THE_PAGE = re.compile(r"/\w+/_stcore/(health|host-config)$")
+
 SMALLER_THAN_ITS_CONTENT = """
 () => {
   const main = document.querySelector('[data-testid="stMain"]') || document.documentElement;
@@ -107,7 +110,7 @@ class Watch:
     def attach(self, context: BrowserContext) -> None:
         """Listen to every page of the context."""
         context.on("request", lambda request: self._request(request.url))
-        context.on("console", lambda message: self._console(message.type, message.text))
+        context.on("console", lambda message: self._console(message.type, message.text, message.location))
         context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
         context.on("page", lambda page: page.on("websocket", lambda socket: self._request(socket.url)))
 
@@ -119,8 +122,8 @@ class Watch:
         ):
             self.outside.append(url)
 
-    def _console(self, kind: str, text: str) -> None:
-        if kind == "error":
+    def _console(self, kind: str, text: str, location: dict) -> None:
+        if kind == "error" and not ASKED_BESIDE_THE_PAGE.match(urlsplit(location.get("url", "")).path):
             self.errors.append(text)
 
     def complaint(self) -> str:
