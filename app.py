@@ -1,23 +1,7 @@
-"""The door of the app: process tuning, language and navigation. The pages are in pages/."""
-
-import gc
-
-import streamlit as st
-import torch
+"""The door of the app: process tuning, then language, navigation and the page. The pages are in pages/."""
 
 from ui.frame import run_app
-
-
-@st.cache_resource
-def tune_process() -> None:
-    """Once per process: keep torch on one thread and the loaded modules out of garbage collection.
-
-    Streamlit collects garbage after every run; with torch loaded that costs more than most pages do.
-    """
-    torch.set_num_threads(1)
-    gc.collect()
-    gc.freeze()
-
+from ui.tuning import tune_process
 
 tune_process()
 run_app()

@@ -11,14 +11,14 @@ from ui import frame
 from ui.figures import attention as figure
 from ui.result import Array, Result
 
-FUNCTION = "core.attention.dot_product.attention"
 page = frame.open_page("attention")
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def compute(sentence, n_tokens, dk, tau, scaled, mask, window, pad, seed) -> Result:
+def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Result:
     """Attention over the first tokens of the sentence, and the numbers the page speaks of."""
-    tokens = sentence[:n_tokens]
+    widest = toy_inputs(sentence, seed, d_k=64)
+    tokens = sentence[:tokens]
     t = len(tokens)
     toy = toy_inputs(tokens, seed, dk)
     allowed = {
@@ -35,7 +35,6 @@ def compute(sentence, n_tokens, dk, tau, scaled, mask, window, pad, seed) -> Res
     arrays |= {name: Array.of(getattr(trace, name), tokens, tokens, axes=("query", "key")) for name in steps}
     arrays["output"] = Array.of(trace.output, tokens, axes=("query", "feature"))
 
-    widest = toy_inputs(sentence, seed, d_k=64)
     facts = {
         "statistics": describe(trace, allowed),
         "scale": trace.scale,
@@ -46,6 +45,12 @@ def compute(sentence, n_tokens, dk, tau, scaled, mask, window, pad, seed) -> Res
     }
     settings = {"dk": dk, "tau": tau, "scaled": scaled, "mask": mask, "window": window, "pad": pad}
     return Result(settings, arrays, facts, hidden=~allowed.numpy())
+
+
+def result_of(values) -> Result:
+    """The page's one value under any set of parameters."""
+    names = ("tokens", "dk", "tau", "scaled", "mask", "window", "pad", "seed")
+    return compute(page.read("s", values["s"]).tokens, *(values[name] for name in names))
 
 
 @page.live
@@ -64,8 +69,7 @@ def step_by_step() -> None:
         page.number("seed", width=110)
     page.remarks(reading, shown=page["tokens"])
 
-    names = ("tokens", "dk", "tau", "scaled", "mask", "window", "pad", "seed")
-    result = compute(reading.tokens, *(page[name] for name in names))
+    result = result_of(page.values)
     page.matrices(figure.steps(result, page.words), summary=figure.summary(result, page.words))
 
     left, right = st.columns(2, gap="large")

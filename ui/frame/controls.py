@@ -115,7 +115,7 @@ class Controls:
         """
 
         def follow() -> None:
-            self.values.set(**{count: min(len(self._read(name).tokens), TOKEN_LIMIT)})
+            self.values.set(**{count: min(len(self.read(name, self[name]).tokens), TOKEN_LIMIT)})
 
         def changed(_: str) -> None:
             self.values.moved(name)
@@ -135,13 +135,13 @@ class Controls:
                     args=(example,),
                     type="tertiary",
                 )
-        return self._read(name)
+        return self.read(name, self[name])
 
-    def _read(self, name: str) -> Reading:
+    def read(self, name: str, text: str) -> Reading:
         """The tokens of the text, with a remark on everything that was done to it."""
         parameter = self.entry.parameter(name)
         assert isinstance(parameter, Text)
-        cleaned = clean(self[name], parameter.limit)
+        cleaned = clean(text, parameter.limit)
         tokens = split(cleaned.text, TOKEN_LIMIT)
         remarks = []
         if cleaned.removed_controls:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from ui import course, matrix
+from ui.frame.guard import guarded
 from ui.result import Result
 from ui.source import line_that_makes
 from ui.state import State
@@ -65,6 +66,23 @@ class Pieces:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
         if footnote:
             st.caption(self.words(footnote))
+
+    def tabs(self, **contents: Callable[[], None]) -> None:
+        """Lazy tabs: only the open one is computed. Labels are the words `tab.<name>`; the language keeps it open."""
+        memory = f"{self.entry.stem} open tab"
+        labels = {name: self.words(f"tab.{name}") for name in contents}
+        remembered = st.session_state.get(memory, next(iter(labels)))
+        tabs = st.tabs(
+            list(labels.values()),
+            key=f"{self.entry.stem} tabs {self.words.lang}",
+            default=labels[remembered],
+            on_change="rerun",
+        )
+        for name, tab in zip(contents, tabs, strict=True):
+            if tab.open:
+                st.session_state[memory] = name
+                with tab:
+                    guarded(contents[name])
 
     def link_to(self, stem: str) -> None:
         """A link to another page by its title; a page that is not there yet is named and says so."""
