@@ -76,7 +76,9 @@ class Picture {
   }
 
   resized() {
-    if (this.data && this.root.clientWidth !== this.width) this.draw()
+    if (this.root.clientWidth === this.width) return
+    this.width = this.root.clientWidth
+    if (this.data) this.draw()
   }
 
   update(component) {
@@ -99,27 +101,43 @@ class Picture {
   }
 
   draw() {
-    this.width = this.root.clientWidth
+    // Reading a size makes the browser lay out the page at once, so it is read only when it may have changed.
+    this.width ||= this.root.clientWidth
     if (!this.width) return
     this.stillThere()
     const { rows, words, lang, summary } = this.data
     this.colours = paletteOf(this.root)
     this.font = getComputedStyle(this.root).fontFamily
     const measure = measurer(this.font)
-    const plan = (this.plan = arrange(rows, this.focus, this.width, measure))
+    const plan = this.arranged(rows, measure)
     this.root.lang = lang
     this.root.classList.toggle('narrow', this.width <= 600)
     this.stage.setAttribute('aria-label', summary)
     this.stage.style.height = `${plan.height}px`
     this.drawBlocks(rows.flat(), plan, measure)
     this.drawArrows(plan, measure)
-    this.summary.textContent = words.table
-    this.save.textContent = words.download
+    this.drawFoot(words)
+    this.mark()
+    this.paintTable()
+  }
+
+  arranged(rows, measure) {
+    const parts = rows.map((row) => row.map((spec) => [spec.name, spec.title, spec.note, spec.arrow, spec.axisTitles, spec.rowTexts, spec.columnTexts]))
+    const key = JSON.stringify([parts, this.focus, this.width, this.font])
+    if (key !== this.planKey) this.plan = arrange(rows, this.focus, this.width, measure)
+    this.planKey = key
+    return this.plan
+  }
+
+  drawFoot({ table, download }) {
+    const key = [table, download, this.width, this.font].join('|')
+    if (key === this.footKey) return
+    this.footKey = key
+    this.summary.textContent = table
+    this.save.textContent = download
     const tools = this.width > 600 ? this.save.offsetWidth + 18 : 0
     this.summary.style.marginRight = `${tools}px`
     this.read.style.right = `${tools + this.summary.offsetWidth + 18}px`
-    this.mark()
-    this.paintTable()
   }
 
   drawBlocks(specs, plan, measure) {

@@ -12,7 +12,7 @@ export const STYLE = `
 .grid text:has(title) { pointer-events: auto; }
 .cells { image-rendering: pixelated; outline-offset: 3px; }
 .cell:focus { outline: none; }
-.title { appearance: none; margin: 0; padding: 0; border: 0; background: none; font: inherit; font-weight: 600;
+.title { z-index: 1; appearance: none; margin: 0; padding: 0; border: 0; background: none; font: inherit; font-weight: 600;
   line-height: 1.35; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; text-align: start; cursor: pointer; }
 .title:hover { text-decoration: underline; text-underline-offset: 3px; }
 .title[aria-pressed=true] { cursor: default; text-decoration: none; }

@@ -1,0 +1,51 @@
+"""A page with nothing but linked matrices: one head of attention over a few tokens, and a slider.
+
+The link chooses the scene: t (tokens), d (features), text=hostile, lang, big=40 (one large map), look=1 (NaN and u8).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from tests.browser.apps.matrix_scene import CHINESE, ENGLISH, HOSTILE, WORDS, scene
+from ui.matrix import LinkedEvent, Matrix, linked
+
+
+def choice(name: str, default: int) -> int:
+    """A number from the link."""
+    return int(st.query_params.get(name, default))
+
+
+def remember(event: LinkedEvent) -> None:
+    """Keep what the reader chose, as a page would in its link."""
+    st.session_state["focus"], st.session_state["cell"] = event.focus, event.cell
+
+
+st.set_page_config(layout="wide")
+lang = st.query_params.get("lang", "en")
+t = choice("t", 6)
+if st.query_params.get("text") == "hostile":
+    labels = HOSTILE[:t]
+else:
+    labels = tuple((CHINESE if lang == "zh" else ENGLISH)[i % 20] for i in range(t))
+temperature = st.slider("temperature", 0.2, 3.0, 1.0, 0.1)
+if big := choice("big", 0):
+    wave = np.sin(np.arange(big)[:, None] * np.arange(big)[None, :] / 30)
+    words = tuple(f"t{i}" for i in range(big))
+    rows = [[Matrix("weights", "Large map", wave / temperature, words, words, "signed", (-1, 1), wire="f32")]]
+else:
+    rows = scene(t, choice("d", 8), temperature, lang, labels, choice("look", 0) == 1)
+st.session_state.setdefault("focus", st.query_params.get("focus", "weights"))
+st.session_state.setdefault("cell", None)
+shown = linked(
+    "picture",
+    rows,
+    focus=st.session_state["focus"],
+    cell=st.session_state["cell"],
+    words=WORDS[lang],
+    summary="Attention in five steps, from scores to output",
+    on_change=remember,
+    lang=lang,
+)
+st.text(f"python: {shown.focus} {shown.cell}")
