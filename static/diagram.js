@@ -205,7 +205,7 @@ function measure(view) {
   const box = { w: unit * 0.84, h: 50 * scale };
   const nested = groups.some((g) => groups.some((h) => holds(g, h)));
   const left = (width - unit * along) / 2, top = box.h / 2 + (!groups.length ? 8 : nested ? 62 : 32) * scale;
-  const step = Math.min(122, 345 / Math.max(across, 1)) * scale;
+  const step = Math.min(136, 345 / Math.max(across, 1)) * scale;
   const bottom = box.h / 2 + 27 * scale, back = bottom + 15 * scale;
   const at = ([c, r]) => [left + (c - c0) * unit,
     top + Math.min(r - r0, across) * step + (r - r0 > across ? back : 0)];
@@ -241,7 +241,9 @@ function layout(view) {
   grid.fit = fitWords(view, grid);
   for (const node of view.data.nodes) {
     if (node.kind !== "token") continue; // a token has no frame: arrows go to its text
-    const words = view.items.get(node.id).querySelector("span").getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(view.items.get(node.id).querySelector("span"));
+    const words = range.getBoundingClientRect();
     Object.assign(view.boxes.get(node.id), { w: words.width + 8, h: words.height + 8 });
   }
   paint(view, grid);
@@ -251,7 +253,7 @@ function layout(view) {
 // System fonts differ by a fifth in width: the type shrinks, for all parts alike, until the longest word fits.
 function fitWords(view, grid) {
   const boxes = [...view.list.querySelectorAll("li:not(.add, .tap) > .box")];
-  const tight = (box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  const tight = (box) => box.firstChild.scrollWidth > box.firstChild.clientWidth || box.scrollHeight > box.clientHeight;
   for (let fit = 1; ; fit -= 0.04) {
     view.stage.style.fontSize = `${(grid.text * fit).toFixed(2)}px`;
     if (fit < 0.72 || !boxes.some(tight)) return fit;
@@ -348,39 +350,53 @@ function shift(points, by) {
 function caption(view, grid, { edge, points }) {
   const names = STRANDS[edge.style] ?? [];
   const size = (grid.wide ? 13 : 12) * grid.scale * Math.max(grid.fit, 0.86);
-  for (const label of new Set([edge.label, edge.label.split(" = ").at(-1)])) {
+  const short = edge.label.split(" = ").at(-1);
+  for (const [label, near] of [[edge.label, true], [short, true], [edge.label, false]]) {
     const text = svg("text", { class: "shape", "font-size": size }, view.picture);
     letter(text, label, names);
-    const wide = text.getComputedTextLength();
-    for (const [x, y] of places(grid, edge, points, wide, size, names.length)) {
-      const box = { x0: x - 2, x1: x + wide + 2, y0: y - size * 0.82, y1: y + size * 0.22, edge };
+    let wide = text.getComputedTextLength();
+    const [a, b] = longest(points);
+    const squeeze = a[1] === b[1] && near ? (length(a, b) - 8) / wide : 1;
+    if (squeeze < 1 && squeeze > 0.86) {
+      text.setAttribute("font-size", size * squeeze);
+      wide *= squeeze;
+    }
+    for (const [x, y] of near ? beside(grid, edge, points, wide, size, names.length) : apart(grid, points, wide, size)) {
+      const box = { x0: x - 1, x1: x + wide + 1, y0: y - size * 0.82, y1: y + size * 0.22, edge };
       if (box.x0 < -6 || box.x1 > view.width + 6 || view.taken.some((other) => meet(box, other))) continue;
       text.setAttribute("x", x);
       text.setAttribute("y", y);
       text.classList.toggle("inside", view.tinted.some((other) => meet({ ...box, edge: null }, other)));
-      view.taken.push({ x0: box.x0 - 4, x1: box.x1 + 4, y0: box.y0 - 3, y1: box.y1 + 3 });
+      view.taken.push({ x0: box.x0 - 5, x1: box.x1 + 5, y0: box.y0 - 3, y1: box.y1 + 3 });
       return;
     }
     text.remove();
   }
 }
 
-// Left end and base line of the places to try, the best first.
-function places(grid, edge, points, wide, size, strands) {
-  const pieces = points.slice(1).map((b, i) => [points[i], b]);
-  const [a, b] = pieces.reduce((best, piece) => (length(...piece) > length(...best) ? piece : best));
-  const thick = edge.style === "residual" ? 15 : strands * 6.5;
-  const beside = (thick / 2 + 6.5) * grid.scale;
+const longest = (points) => points.slice(1).map((b, i) => [points[i], b])
+  .reduce((best, piece) => (length(...piece) > length(...best) ? piece : best));
+
+// Left end and base line of the places to try, the best first: close to the longest piece of the arrow …
+function beside(grid, edge, points, wide, size, strands) {
+  const [a, b] = longest(points);
+  const off = ((edge.style === "residual" ? 15 : strands * 6.5) / 2 + 6.5) * grid.scale;
   if (a[1] === b[1]) {
     const x = (a[0] + b[0] - wide) / 2;
-    const under = grid.box.h / 2 + size + 1;
-    if (wide + 6 < length(a, b) || strands) return [[x, a[1] - beside], [x, a[1] + beside + size * 0.8]];
-    return grid.wide ? [[x, a[1] + under], [x, a[1] - grid.box.h / 2 - 6], [x, a[1] + under + 11 * grid.scale]] : [];
+    return wide + 6 < length(a, b) || strands ? [[x, a[1] - off], [x, a[1] + off + size * 0.8]] : [];
   }
   const near = Math.min(length(a, b), grid.step - grid.box.h) / 2; // beside its end, clear of what it passes
   const down = Math.sign(b[1] - a[1]);
   const heights = [b[1] - down * near, (a[1] + b[1]) / 2, a[1] + down * near];
-  return heights.flatMap((y) => [[a[0] + beside, y + size * 0.36], [a[0] - beside - wide, y + size * 0.36]]);
+  return heights.flatMap((y) => [[a[0] + off, y + size * 0.36], [a[0] - off - wide, y + size * 0.36]]);
+}
+
+// … or, where a level piece is too short, under or over the boxes it joins.
+function apart(grid, points, wide, size) {
+  const [a, b] = longest(points);
+  if (a[1] !== b[1] || !grid.wide) return [];
+  const x = (a[0] + b[0] - wide) / 2, under = a[1] + grid.box.h / 2 + size + 1;
+  return [[x, under], [x, a[1] - grid.box.h / 2 - 6], [x, under + 11 * grid.scale]];
 }
 
 // An arrow may be crossed by its own caption's background, never by another's.
@@ -428,10 +444,13 @@ function frameGroup(view, grid, group) {
   const y1 = Math.max(...boxes.map((b) => b.y + b.h / 2)) + pad + (below ? head * (holder ? 1 : 0.6) : 0);
   svg("rect", { class: nested ? "group inner" : "group", x: x0, y: y0, width: x1 - x0, height: y1 - y0,
     rx: nested ? 7 : 10 }, view.picture);
-  const y = below ? y1 - 8 : y0 + head * 0.95, size = (nested ? (grid.wide ? 13.2 : 12.4) : 14.8) * grid.scale * Math.max(grid.fit, 0.86);
-  const text = svg("text", { class: "grouplabel", x: x0 + Math.min(pad, 11), y, "font-size": size }, view.picture);
+  const y = below ? y1 - 8 : y0 + head * 0.95, x = x0 + (below ? 7 : Math.min(pad, 11));
+  const size = (nested ? 13.2 : below ? 13.8 : 14.8) * grid.scale * Math.max(grid.fit, 0.86);
+  const text = svg("text", { class: "grouplabel", x, y, "font-size": size }, view.picture);
   svg("tspan", {}, text).textContent = group.label;
-  svg("tspan", { class: "repeat", dx: group.label ? "0.5em" : 0 }, text).textContent = group.repeat;
+  svg("tspan", { class: "repeat", dx: group.label ? "0.4em" : 0 }, text).textContent = group.repeat;
+  const room = x1 - x - 4, wide = text.getComputedTextLength();
+  if (wide > room) text.setAttribute("font-size", (size * room) / wide);
   if (!nested) view.tinted.push({ x0, x1, y0, y1 });
   const title = { x0: x0 + 4, x1: x0 + 16 + text.getComputedTextLength(), y0: y - size, y1: y + 3 };
   const corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]];

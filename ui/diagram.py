@@ -8,9 +8,11 @@ word of English or Chinese: labels, notes and the tooltip for a missing page com
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
@@ -184,6 +186,45 @@ def draw(
 
     result = _component()(key=key, data=payload(diagram, words=words, lang=lang), on_go_change=clicked)
     return _stem(diagram, result.get("go"))
+
+
+def offline_html(diagram: Diagram, *, words: Mapping[str, str], lang: str = "en", site: str = "") -> str:
+    """The diagram as one file that opens without a network, in light and dark, in either orientation.
+
+    With `site`, the address of a running app ending in "/", the parts lead there; without it they are not links.
+    """
+    data = payload(diagram, words=words, lang=lang)
+    data["hint"] = data["hint"] if site else ""
+    for node in data["nodes"]:
+        node["href"] = site + node["href"] if site and node["href"] else ""
+        node["page"] = node["page"] if node["href"] or not node["available"] else ""
+    # "<" is written as an escape, so that no label can end the script.
+    literal = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    script = _SCRIPT.read_text("utf-8").replace("export default function", "function")
+    return _OFFLINE.format(lang=data["lang"], title=escape(diagram.title), script=script, data=literal)
+
+
+_OFFLINE = """<!doctype html>
+<html lang="{lang}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --st-text-color: light-dark(#1f1c2b, #eceaf2);
+  --st-background-color: light-dark(#fff, #15131c); --st-primary-color: light-dark(#6440b5, #b59bf5); }}
+body {{ margin: 16px; background: var(--st-background-color); color: var(--st-text-color); font-family: system-ui; }}
+h1 {{ font-size: 1.3rem; }}
+</style>
+<h1>{title}</h1>
+<main></main>
+<script type="module">
+{script}
+const go = (name, stem) => {{ location.href = data.nodes.find((node) => node.page === stem).href; }};
+const data = {data};
+show({{ parentElement: document.querySelector("main"), data, setTriggerValue: go }});
+</script>
+</html>
+"""
 
 
 def _stem(diagram: Diagram, value: object) -> str | None:

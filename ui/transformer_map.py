@@ -46,19 +46,19 @@ def decoder_only(
         node("tap", 3.03, 2, "tap", name="tap_attention"),
         node("norm", 3.03, 1, "norm", "normalization", name="norm_attention", note="norm_pre_note"),
         node("projection", 3.03, 0, "projection", "linear_maps"),
-        node("attention", 4.3, 0, "attention", "attention"),
-        node("mask", 4.3, 1, "mask", "masks"),
-        node("join", 5.42, 0, "projection", "multi_head"),
-        node("add_attention", 5.42, 2, "add", "residual", note="add_note"),
-        node("tap", 6.56, 2, "tap", name="tap_ffn"),
-        node("norm", 6.56, 1, "norm", "normalization", name="norm_ffn", note="norm_pre_note"),
-        node("ffn_up", 6.56, 0, "ffn", "feed_forward"),
-        node("ffn_down", 7.72, 0, "ffn", "feed_forward"),
-        node("add_ffn", 7.72, 2, "add", "residual", note="add_note"),
-        node("final_norm", 8.82, 2, "norm", "normalization"),
-        node("unembed", 9.87, 2, "output", "forward_pass"),
-        node("loss", 9.87, 1, "output", "losses"),
-        node("softmax", 10.92, 2, "output", "forward_pass"),
+        node("attention", 4.34, 0, "attention", "attention"),
+        node("mask", 4.34, 1, "mask", "masks"),
+        node("join", 5.45, 0, "projection", "multi_head"),
+        node("add_attention", 5.45, 2, "add", "residual", note="add_note"),
+        node("tap", 6.58, 2, "tap", name="tap_ffn"),
+        node("norm", 6.58, 1, "norm", "normalization", name="norm_ffn", note="norm_pre_note"),
+        node("ffn_up", 6.58, 0, "ffn", "feed_forward"),
+        node("ffn_down", 7.8, 0, "ffn", "feed_forward"),
+        node("add_ffn", 7.8, 2, "add", "residual", note="add_note"),
+        node("final_norm", 8.88, 2, "norm", "normalization"),
+        node("unembed", 9.91, 2, "output", "forward_pass"),
+        node("loss", 9.91, 1, "output", "losses"),
+        node("softmax", 10.94, 2, "output", "forward_pass"),
         node("next_token", 11.84, 2, "token", "forward_pass"),
     )
     show = _shape_writer(shapes)
@@ -94,7 +94,7 @@ def decoder_only(
         Edge("softmax", "next_token"),
         Edge("next_token", "tokens", say("again"), "loop", ((11.84, 2), (11.84, 2.62), (0, 2.62), (0, 2))),
     )
-    inside = tuple(n.id for n in nodes if 3 < n.column < 7.8)
+    inside = tuple(n.id for n in nodes if 3 < n.column < 7.9)
     groups = (
         Group(say("block"), inside, f"× {layers}"),
         Group(say("multi_head"), ("projection", "attention", "join")),
@@ -149,7 +149,7 @@ def encoder_decoder(
         node("unembed", 9.6, 3, "output", "forward_pass", note="unembed_2017_note"),
         node("softmax", 10.65, 3, "output", "forward_pass"),
         node("loss", 9.6, 2, "output", "losses"),
-        node("next_token", 11.7, 3, "token", "forward_pass", note="next_token_2017_note"),
+        node("next_token", 11.75, 3, "token", "forward_pass", note="next_token_2017_note"),
     ]
     edges += [
         Edge(
@@ -163,7 +163,7 @@ def encoder_decoder(
         Edge("unembed", "loss"),
         Edge("unembed", "softmax", show(b, t, vocabulary)),
         Edge("softmax", "next_token"),
-        Edge("next_token", "target", say("again"), "loop", ((11.7, 3), (11.7, 3.62), (0, 3.62), (0, 3))),
+        Edge("next_token", "target", say("again"), "loop", ((11.75, 3), (11.75, 3.62), (0, 3.62), (0, 3))),
     ]
     members = {
         side: tuple(n.id for n in nodes if n.id.startswith(f"{side}_") and n.column > 2)

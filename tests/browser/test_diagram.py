@@ -1,14 +1,19 @@
 """The diagram in a real browser: real links, the keyboard, the pointer, a phone, and an update in place."""
 
 import re
+import tomllib
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import settle, sideways_scroll
+from tests.serving import ROOT
+from ui.diagram import offline_html
+from ui.transformer_map import decoder_only
 
 pytestmark = pytest.mark.browser
 APP = "tests/browser/apps/diagram"
+TEXTS = tomllib.loads((ROOT / APP / "words.toml").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -119,7 +124,7 @@ def test_pointing_lights_the_part_with_its_arrows_and_the_line_below_keeps_its_h
     page = show()
     line = page.locator(".reading")
     before = line.bounding_box()
-    expect(line).to_have_text("Point at a part to see what it does. Every box opens its page.")
+    expect(line).to_have_text("Point at a part to see what it does; click to open its page.")
     part(page, "attention").hover()
     lit = page.locator("g.arrow.lit").evaluate_all(
         "all => all.map(g => [g.dataset.source, g.dataset.target])"
@@ -131,27 +136,29 @@ def test_pointing_lights_the_part_with_its_arrows_and_the_line_below_keeps_its_h
     expect(page.locator("g.arrow.lit")).to_have_count(0)
 
 
+# A word broken in the middle ("attenti-on") shows as more lines than its spaces and hyphens allow.
+BROKEN = """all => all.filter(span => {
+  const range = document.createRange();
+  range.selectNodeContents(span);
+  const lines = new Set([...range.getClientRects()].map(r => Math.round(r.top))).size;
+  return /^[\\x00-\\x7f]+$/.test(span.innerText) && lines > span.innerText.split(/[\\s-]+/).length;
+}).map(span => span.innerText)"""
+CUT = """all => all.filter(b => b.scrollWidth > b.clientWidth + 1 || b.scrollHeight > b.clientHeight + 1)
+  .map(b => b.innerText)"""
+
+
 @pytest.mark.parametrize("model", ["decoder_only", "encoder_decoder"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("width", [1920, 1366, 1000, 390])
-def test_it_fits_and_no_word_is_cut(show, model, lang, width):
-    page = show(lang, model, width=width, height=1080 if width == 1920 else 768)
-    assert sideways_scroll(page) == 0
-    assert all(left >= 0 and right <= width for left, _, right, _ in boxes(page))
-    cut = page.locator(".diagram .box").evaluate_all(
-        "all => all.filter(b => b.scrollWidth > b.clientWidth + 1 || b.scrollHeight > b.clientHeight + 1)"
-        ".filter(b => !b.closest('.add, .tap')).map(b => b.innerText)"
-    )
-    assert cut == []
-    # A word broken in the middle ("attenti-on") shows as more lines than the words allow.
-    broken = page.locator(".diagram li:not(.add):not(.tap) .box > span:first-child").evaluate_all(
-        """all => all.filter(s => {
-             const lines = new Set([...(() => { const r = document.createRange(); r.selectNodeContents(s);
-               return r.getClientRects(); })()].map(r => Math.round(r.top))).size;
-             return /^[\\x00-\\x7f]+$/.test(s.innerText) && lines > s.innerText.split(/[\\s-]+/).length;
-           }).map(s => s.innerText)"""
-    )
-    assert broken == []
+def test_it_fits_and_no_word_is_cut(show, model, lang):
+    page = show(lang, model)
+    for width, height in ((1366, 768), (1920, 1080), (1000, 700), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        assert sideways_scroll(page) == 0
+        assert all(left >= 0 and right <= width for left, _, right, _ in boxes(page))
+        named = page.locator(".diagram li:not(.add):not(.tap) .box")
+        assert named.evaluate_all(CUT) == []
+        assert named.locator("> span:first-child").evaluate_all(BROKEN) == []
 
 
 @pytest.mark.parametrize("model", ["decoder_only", "encoder_decoder"])
@@ -228,3 +235,19 @@ def test_labels_are_text_whatever_they_contain(show):
     label = part(page, "tokens").locator(".box > span").first
     expect(label).to_have_text("<img src=x onerror=alert(1)> $x$ **b**")
     assert page.locator(".diagram img").count() == 0
+
+
+def test_the_offline_file_shows_the_same_parts_without_a_server(browser, tmp_path):
+    diagram = decoder_only(True, 4, 16, 512, 6, TEXTS["zh"], stems={"attention"})
+    (tmp_path / "map.html").write_text(
+        offline_html(diagram, words=TEXTS["zh"], lang="zh", site="https://example.org/"), "utf-8"
+    )
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto((tmp_path / "map.html").as_uri())
+    expect(page.locator(".diagram .box")).to_have_count(len(diagram.nodes))
+    expect(page.locator(".diagram a")).to_have_attribute("href", "https://example.org/attention?lang=zh")
+    assert errors == []
+    context.close()

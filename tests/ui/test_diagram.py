@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.diagram import Diagram, Edge, Group, Node, built, payload, route
+from ui.diagram import Diagram, Edge, Group, Node, built, offline_html, payload, route
 
 WORDS = {"hint": "point", "not_built": "later"}
 A = Node("a", "Tokens", 0, 0, "token", "tokens", "pieces of text")
@@ -112,3 +112,11 @@ def test_only_the_page_of_an_available_node_is_believed(value, stem):
     from ui.diagram import _stem
 
     assert _stem(built(SMALL, {"tokens"}), value) == stem
+
+
+def test_a_label_cannot_end_the_script_of_the_offline_file():
+    nasty = replace(SMALL, nodes=(replace(A, label="</script><b>"), B, C), title="<i>")
+    file = offline_html(nasty, words=WORDS)
+    assert file.count("</script>") == 1
+    assert "<b>" not in file
+    assert "<i>" not in file
