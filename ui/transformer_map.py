@@ -59,7 +59,7 @@ def decoder_only(
         node("unembed", 9.91, 2, "output", "forward_pass"),
         node("loss", 9.91, 1, "output", "losses"),
         node("softmax", 10.94, 2, "output", "forward_pass"),
-        node("next_token", 11.84, 2, "token", "forward_pass"),
+        node("next_token", 12.06, 2, "token", "forward_pass"),
     )
     show = _shape_writer(shapes)
     width = show(b, t, d)
@@ -92,7 +92,7 @@ def decoder_only(
         Edge("unembed", "softmax", show(b, t, vocabulary)),
         Edge("unembed", "loss"),
         Edge("softmax", "next_token"),
-        Edge("next_token", "tokens", say("again"), "loop", ((11.84, 2), (11.84, 2.62), (0, 2.62), (0, 2))),
+        Edge("next_token", "tokens", say("again"), "loop", ((12.06, 2), (12.06, 2.62), (0, 2.62), (0, 2))),
     )
     inside = tuple(n.id for n in nodes if 3 < n.column < 7.9)
     groups = (
