@@ -96,8 +96,11 @@ def apt_install(*packages: str) -> bool:
 def download() -> str | None:
     """Playwright's own Chromium, downloaded; with the system libraries where they can be installed."""
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    if try_command(*command) and (path := playwrights_own()):
+    if not try_command(*command):
+        return None
+    if path := playwrights_own():
         return path
+    # It is here but does not start: libraries are missing.
     if shutil.which("apt-get") and as_root() is not None and try_command(*command, "--with-deps"):
         return playwrights_own()
     return None
