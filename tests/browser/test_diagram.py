@@ -1,19 +1,18 @@
 """The diagram in a real browser: real links, the keyboard, the pointer, a phone, and an update in place."""
 
 import re
-import tomllib
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import settle, sideways_scroll
-from tests.serving import ROOT
 from ui.diagram import offline_html
 from ui.transformer_map import decoder_only
+from ui.words import LANGUAGES, Words
 
 pytestmark = pytest.mark.browser
 APP = "tests/browser/apps/diagram"
-TEXTS = tomllib.loads((ROOT / APP / "words.toml").read_text("utf-8"))
+TEXTS = {lang: Words(lang).table("map") for lang in LANGUAGES}
 
 
 @pytest.fixture
@@ -124,7 +123,7 @@ def test_pointing_lights_the_part_with_its_arrows_and_the_line_below_keeps_its_h
     page = show()
     line = page.locator(".reading")
     before = line.bounding_box()
-    expect(line).to_have_text("Point at a part to see what it does; click to open its page.")
+    expect(line).to_have_text(TEXTS["en"]["hint"])
     part(page, "attention").hover()
     lit = page.locator("g.arrow.lit").evaluate_all(
         "all => all.map(g => [g.dataset.source, g.dataset.target])"

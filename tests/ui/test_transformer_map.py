@@ -1,16 +1,15 @@
 """The two maps say what the papers say, and nothing on them overlaps in either orientation."""
 
-import tomllib
 from itertools import combinations, pairwise, product
-from pathlib import Path
 
 import pytest
 
 from ui.course import PAGES
 from ui.diagram import route
 from ui.transformer_map import decoder_only, encoder_decoder
+from ui.words import LANGUAGES, Words
 
-TEXTS = tomllib.loads((Path(__file__).parents[1] / "browser/apps/diagram/words.toml").read_text("utf-8"))
+TEXTS = {lang: Words(lang).table("map") for lang in LANGUAGES}
 MAKERS = [decoder_only, encoder_decoder]
 both = pytest.mark.parametrize("make", MAKERS)
 

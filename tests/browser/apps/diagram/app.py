@@ -1,18 +1,17 @@
 """A one-page host for the diagram: lang, model, partial and hostile come from the link."""
 
-import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import streamlit as st
 
 from ui.diagram import draw
 from ui.transformer_map import decoder_only, encoder_decoder
+from ui.words import Words
 
 st.set_page_config(layout="wide")
 ask = st.query_params
 lang = ask.get("lang", "en")
-words = tomllib.loads((Path(__file__).resolve().parent / "words.toml").read_text("utf-8"))[lang]
+words = Words(lang).table("map")
 HOSTILE = "<img src=x onerror=alert(1)> $x$ **b**"
 BUILT = {
     "tokens",
