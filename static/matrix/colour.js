@@ -6,7 +6,7 @@ export const STEPS = 256 // colours on a ramp, less one
 const IDENTITY = { q: '#0072b2', k: '#d55e00', v: '#009e73', residual: '#7a7f87', norm: '#e0a800' }
 const ENDS = {
   light: { weight: '#420d80', low: '#7a4100', high: '#005e58' },
-  dark: { weight: '#dcc4ff', low: '#f2b56b', high: '#5fe3d2' },
+  dark: { weight: '#d0a8ff', low: '#f2b56b', high: '#5fe3d2' },
 }
 
 let probe = null

@@ -61,7 +61,7 @@ function columnLabels(view, measure, colours) {
   const { spec, block } = view
   const y = block.top - (block.slant ? 5 : 6)
   return spec.columns.map((name, c) => {
-    if (c % block.every) return null
+    if (c % block.everyColumn) return null
     const middle = block.left + (c + 0.5) * block.cell
     const x = block.slant ? middle + (block.slant === 90 ? block.label * 0.35 : 2) : middle
     const more = block.slant ? { transform: `rotate(-${block.slant} ${round(x)} ${y})` } : { 'text-anchor': 'middle' }
@@ -71,7 +71,7 @@ function columnLabels(view, measure, colours) {
 
 function rowLabels(view, measure, colours) {
   const { spec, block } = view
-  return spec.rows.map((name, r) => r % block.every ? null
+  return spec.rows.map((name, r) => r % block.everyRow ? null
     : label(view, name, block.left - 6, block.top + (r + 0.5) * block.cell + block.label * 0.35, block.longest,
       measure, colours, { role: 'rowheader', 'text-anchor': 'end' }))
 }
@@ -215,11 +215,11 @@ function paintCells(view, colours) {
       // Over a pattern, letters keep a margin of the page's colour.
       made.number?.setAttribute('stroke', hidden || missing ? colours.page : 'none')
     }
-    made.group.setAttribute('aria-label', hidden ? '−∞' : formatNumber(value))
+    made.group.setAttribute('aria-label', hidden ? spec.hiddenAs || '−∞' : formatNumber(value))
     if (!made.number) continue
     const tone = hidden || value === 0 ? colours.quiet : missing ? colours.text : ink[look]
     if (tone !== made.tone) made.number.setAttribute('fill', (made.tone = tone))
-    const shown = hidden ? '−∞' : numbered ? formatInCell(value, decimals) : ''
+    const shown = hidden ? (spec.hiddenAs ? '' : '−∞') : numbered ? formatInCell(value, decimals) : ''
     if (shown !== made.shown) made.number.textContent = made.shown = shown
   }
 }

@@ -5,6 +5,7 @@ export const FONT = { title: 14, small: 12.5, note: 11.5, axis: 11, arrow: 12, b
 export const NUMBERS_FROM = 28 // the smallest cell with a number in it
 const PHONE = 600
 const ARROWS_FROM = 700
+const SCALE_FROM = 1000 // the strip with the colours of the scale
 const FOOT = 28 // the read-out line
 const ROW_GAP = 10
 const MOST = { focus: 44, main: 22, strip: 14 } // cell sizes
@@ -19,11 +20,10 @@ const widest = (texts, size, measure, weight) => texts.reduce((most, text) => Ma
 const snap = (size) => (size >= 8 ? Math.floor(size) : size >= 2 ? Math.floor(size * 2) / 2 : size)
 
 // Size and inner geometry of one matrix with cells of `cell` px. `noted`: its row keeps a line for notes.
-export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infinity }) {
+export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room = Infinity }) {
   const [R, C] = spec.shape
   const many = Math.max(R, C) > 30
   const label = cell >= 10 ? Math.max(9, Math.min(13, Math.round(cell * 0.55))) : many && role === 'focus' ? 9 : 0
-  const every = cell >= 10 ? 1 : Math.ceil(12 / cell) // of a large map only every so-many-th row is labelled
   const longest = narrow ? LABELS[role] * 0.7 : LABELS[role]
   const highest = cell < 14 ? Math.min(longest, 32) : longest // turned labels cost height, which small cells lack
   // All of a row have their rows in common, so one of them says what they are; columns are named wherever there is room.
@@ -31,7 +31,10 @@ export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infin
   const columnTitle = role === 'focus' || (role === 'main' && cell >= 14) ? spec.axisTitles[1] : ''
   const rowText = label ? Math.min(longest, widest(spec.rowTexts, label, measure, 700)) : 0
   const columnText = label ? Math.min(highest, widest(spec.columnTexts, label, measure)) : 0
-  const slant = !label || columnText <= cell * every - (cell < 14 ? 0.5 : 2) ? 0 : cell >= 1.6 * label ? 45 : 90
+  // Of a large map only every so-many-th row and column is labelled.
+  const everyRow = cell >= 10 ? 1 : Math.ceil(12 / cell)
+  const everyColumn = cell >= 10 ? 1 : Math.ceil((columnText + 6) / cell)
+  const slant = !label || columnText <= cell * everyColumn - (cell < 14 ? 0.5 : 2) ? 0 : cell >= 1.6 * label ? 45 : 90
   const heads = !label ? 4 : slant === 0 ? label + 5 : slant === 45 ? columnText * 0.71 + label * 0.6 + 4 : columnText + 6
   const title = role === 'strip' ? FONT.small : FONT.title
   const titleHeight = Math.round(title * 1.35)
@@ -39,7 +42,7 @@ export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infin
   const left = Math.ceil(2 + (rowTitle ? FONT.axis + 6 : 0) + (rowText ? rowText + 6 : 0))
   const top = Math.ceil(titleHeight + noteHeight + (columnTitle ? FONT.axis + 4 : 0) + heads)
   const width = C * cell
-  const bar = role === 'focus' && !narrow
+  const bar = role === 'focus' && scale
   const over = slant === 45 ? Math.max(0, columnText * 0.71 + label * 0.4 - cell / 2) : 0
   const right = Math.ceil(Math.max(bar ? 46 : 2, over))
   const inline = role === 'strip' && spec.note ? 7 + measure(spec.note, FONT.note) : 0
@@ -48,7 +51,7 @@ export function blockOf(spec, role, cell, { noted, narrow, measure, room = Infin
   const heading = Math.min(room, Math.ceil(words)) // a title with too little room is cut
   const spare = Math.max(0, heading - width)
   return {
-    role, cell, label, every, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
+    role, cell, label, everyRow, everyColumn, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
     height: R * cell,
     titleLeft: Math.max(0, left - spare),
     noteLeft: Math.max(0, left - spare) + (role === 'strip' ? titleWidth + 7 : 0),
@@ -108,7 +111,7 @@ function firstThat(place, fitsWidth, tall) {
 // Desktop: the largest cells with which every row fits the width and all rows together fit the height.
 function inRows(rows, focus, width, tall, options) {
   const arrows = width >= ARROWS_FROM
-  const role = (spec, i) => (spec.name === focus ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
+  const role = (spec, i) => (spec.name === focus || spec.large ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
   const made = firstThat(({ size, share }) => rows.map((specs, i) => placeRow(specs, (spec) => role(spec, i),
     (spec) => cellFor(spec, role(spec, i), size, share, width), width, options, arrows)), (row) => row.width <= width, tall)
   const plan = { blocks: new Map(), arrows: [], width }
@@ -164,7 +167,7 @@ function oneCell(spec, role, size, width, options) {
 
 // rows: lists of {name, title, note, arrow, shape, rowTexts, columnTexts, axisTitles}; measure(text, size, weight) in px.
 export function arrange(rows, focus, width, measure, tall = 450) {
-  const options = { measure, narrow: false }
+  const options = { measure, narrow: false, scale: width >= SCALE_FROM }
   return width <= PHONE ? inOneColumn(rows, focus, width, options) : inRows(rows, focus, width, tall, options)
 }
 
