@@ -1,0 +1,47 @@
+"""Looking at heads side by side: how alike their maps are, how widely they look, what each adds to the output."""
+
+import torch
+from torch import Tensor, nn
+
+from core.attention.saturation import entropy
+
+
+def head_similarity(weights: Tensor) -> Tensor:
+    """Cosine between the maps of every two heads, each map read as one long vector.
+
+    weights [..., H, T_q, T_k]; returns [..., H, H] in 0..1: 1 for the same map, 0 for maps that share no
+    cell, and for a map of zeros. Weights are never negative, so even unrelated heads come out well above 0.
+    """
+    flat = weights.flatten(-2)  # [..., H, T_q · T_k]
+    length = torch.linalg.vector_norm(flat, dim=-1, keepdim=True)  # [..., H, 1]
+    unit = flat / length.clamp(min=torch.finfo(flat.dtype).tiny)  # [..., H, T_q · T_k]
+    return unit @ unit.mT  # [..., H, H]
+
+
+def mean_similarity(similarity: Tensor) -> float | None:
+    """The mean over all pairs of different heads, [..., H, H]; None with a single head, which has no pair."""
+    n_heads = similarity.shape[-1]
+    pairs = torch.ones(n_heads, n_heads, dtype=torch.bool).triu(1)  # [H, H]
+    return float(similarity[..., pairs].mean()) if n_heads > 1 else None
+
+
+def head_entropy(weights: Tensor) -> Tensor:
+    """How widely each head looks, in nats, on average over its queries.
+
+    weights [..., H, T_q, T_k]; returns [..., H]. Queries with nothing to attend to are left out; a head
+    that has no other gives 0.
+    """
+    alive = (weights.sum(-1) > 0).sum(-1).clamp(min=1)  # [..., H]
+    return entropy(weights).sum(-1) / alive  # [..., H]
+
+
+def head_contributions(kept_outputs: Tensor, w_o: nn.Linear) -> Tensor:
+    """What each head adds to the output: its own columns of w_o times what it found.
+
+    kept_outputs [..., H, T_q, d_head]; returns [..., H, T_q, d_model]. Their sum over the heads is
+    the output, less w_o's bias: "concatenate, then multiply" is a sum over heads.
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+    """
+    n_heads = kept_outputs.shape[-3]
+    per_head = w_o.weight.mT.unflatten(0, (n_heads, -1))  # [H, d_head, d_model]
+    return kept_outputs @ per_head  # [..., H, T_q, d_model]
