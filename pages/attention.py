@@ -8,7 +8,14 @@ from core.attention.dot_product import attention
 from core.attention.statistics import describe, largest_partial_score
 from core.attention.toy import toy_inputs
 from ui import frame
+from ui.checks.attention import attention_checks
 from ui.figures import attention as figure
+from ui.figures import attention_backward as backwards
+from ui.figures import attention_dropout as dropouts
+from ui.figures import attention_order as orders
+from ui.figures import attention_rows as rows_of
+from ui.figures import attention_saturation as saturations
+from ui.predictions.attention import PREDICTIONS
 from ui.result import Array, Result
 
 page = frame.open_page("attention")
@@ -44,6 +51,7 @@ def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Resul
         "w_v": toy.w_v.numpy(),
     }
     settings = {"dk": dk, "tau": tau, "scaled": scaled, "mask": mask, "window": window, "pad": pad}
+    settings |= {"tokens": tokens, "seed": seed}
     return Result(settings, arrays, facts, hidden=~allowed.numpy())
 
 
@@ -51,6 +59,93 @@ def result_of(values) -> Result:
     """The page's one value under any set of parameters."""
     names = ("tokens", "dk", "tau", "scaled", "mask", "window", "pad", "seed")
     return compute(page.read("s", values["s"]).tokens, *(values[name] for name in names))
+
+
+def two_queries(result: Result) -> None:
+    with page.controls("rows"):
+        page.slider("row_a", width=160)
+        page.slider("row_b", width=160)
+    pair = rows_of.pair(result, page["row_a"] - 1, page["row_b"] - 1)
+    left, right = st.columns(2, gap="large")
+    with left:
+        page.chart(
+            "rows", rows_of.chart(result, pair, page.words), summary=rows_of.summary(result, pair, page.words)
+        )
+    with right:
+        page.notice(rows_of.notices(result, pair, page.words))
+
+
+def saturation() -> None:
+    st.markdown(page.words("sat.intro"))
+    with page.controls("saturation"):
+        page.slider("sat_draws", width=160)
+        page.slider("sat_keys", width=160)
+    measured = saturations.measure(page["sat_draws"], page["sat_keys"], page["seed"])
+    charts = saturations.charts(measured, page["dk"], page.words)
+    for column, (name, chart) in zip(st.columns(len(charts), gap="medium"), charts.items(), strict=True):
+        with column:
+            page.chart(name, chart, summary=saturations.summary(name, measured, page.words))
+    page.notice(saturations.notices(measured, page["dk"], page.words))
+
+
+def backward(result: Result) -> None:
+    st.markdown(page.words("grad.intro"))
+    with page.controls("backward"):
+        page.choice("grad", width=300)
+        page.slider("grad_row", width=160)
+        if page["grad"] == "one":
+            page.slider("grad_col", width=160)
+        if page["grad"] == "random":
+            page.number("draw", width=110)
+    back = backwards.compute(result, page["grad"], page["grad_row"] - 1, page["grad_col"] - 1, page["draw"])
+    summary = backwards.summary(back, page.words)
+    page.matrices(backwards.matrices(back, page.words), summary=summary, focus="grad_step", cell="grad_cell")
+    left, right = st.columns(2, gap="large")
+    with left:
+        page.why(back, backwards.why, code=backwards.code_of(page["grad"]), cell="grad_cell")
+    with right:
+        page.notice(backwards.notices(back, page.words))
+    st.markdown(backwards.table(back, page.words))
+
+
+def order_test(result: Result) -> None:
+    count = len(result.arrays["weights"].rows)
+    with page.controls("order"):
+        page.choice("order", width=160)
+        if page["order"] == "random":
+            page.number("draw", width=110)
+        typed = page.text("order_own", width=250) if page["order"] == "own" else ""
+    if orders.left_out(typed, count):
+        st.info(page.words("order.left_out", count=count))
+    places = orders.permutation(page["order"], typed, count, page["draw"])
+    st.markdown(page.words("order.now", count=count, order=orders.listed(places)))
+    moved = orders.compute(result, places)
+    summary = orders.summary(moved, page.words)
+    page.matrices(orders.matrices(moved, page.words), summary=summary, focus="order_step", cell="order_cell")
+    left, right = st.columns(2, gap="large")
+    with left:
+        page.why(moved, orders.why, code=orders.code_of, cell="order_cell")
+    with right:
+        page.notice(orders.notices(moved, page.words))
+
+
+def dropout(result: Result) -> None:
+    with page.controls("dropout"):
+        page.slider("drop_p", width=160)
+        page.number("draw", width=110)
+    dropped = dropouts.compute(result, page["drop_p"], page["draw"])
+    summary = dropouts.summary(dropped, page.words)
+    page.matrices(
+        dropouts.matrices(dropped, page.words), summary=summary, focus="drop_step", cell="drop_cell"
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        page.why(dropped, dropouts.why, code=dropouts.code_of, cell="drop_cell")
+        page.chart(
+            "sums", dropouts.sums(dropped, page.words), summary=dropouts.sums_summary(dropped, page.words)
+        )
+    with right:
+        page.notice(dropouts.notices(dropped, page.words))
 
 
 @page.live
@@ -69,14 +164,32 @@ def step_by_step() -> None:
         page.number("seed", width=110)
     page.remarks(reading, shown=page["tokens"])
 
+    page.predict(PREDICTIONS, result_of)
     result = result_of(page.values)
-    page.matrices(figure.steps(result, page.words), summary=figure.summary(result, page.words))
+    rows, summary = figure.steps(result, page.words), figure.summary(result, page.words)
+    page.matrices(rows, summary=summary)
+    page.compare(
+        result_of,
+        shown=lambda some: figure.one_step(page["step"], some, page.words),
+        numbers=lambda some: figure.numbers(some, page.words),
+    )
 
     left, right = st.columns(2, gap="large")
     with left:
         page.why(result, figure.why, code=figure.code_of)
     with right:
         page.notice(figure.notices(result, page.words), footnote="notice.toy")
+
+    page.tabs(
+        rows=lambda: two_queries(result),
+        saturation=saturation,
+        backward=lambda: backward(result),
+        order=lambda: order_test(result),
+        dropout=lambda: dropout(result),
+        code=lambda: page.code(result, checks=attention_checks),
+        takeaway=lambda: page.takeaway(result, summary=summary, rows=rows),
+        where=page.where_to_go,
+    )
 
 
 page.close()

@@ -68,6 +68,8 @@ class Matrix:
     note: str = ""
     arrow: str = ""
     wire: Literal["f32", "u8"] = "f32"
+    large: bool = False  # on a wide screen as large as the matrix in focus, for matrices to be compared
+    hidden_as: str = ""  # what a hidden cell means, where it is not "−∞, hidden by the mask"
 
     def __post_init__(self) -> None:
         values = np.array(
@@ -214,17 +216,32 @@ def offline_html(
     words: Mapping[str, str],
     summary: str,
     title: str,
+    about: Sequence[tuple[str, str]] = (),
+    link: tuple[str, str] = ("", ""),
     lang: str = "en",
 ) -> str:
-    """The same picture as one HTML file that needs no network: script inlined, numbers in base64, light or dark."""
+    """The same picture as one HTML file that needs no network: script inlined, numbers in base64, light or dark.
+
+    `about` is listed under the summary, name and value; `link` is a label and an address, drawn if it is http(s).
+    """
     data = base64.b64encode(encode(rows, focus, cell, words, summary, lang)).decode()
     return _PAGE.format(
         lang="zh-CN" if lang == "zh" else html.escape(lang),
         title=html.escape(_text(title)),
         summary=html.escape(_text(summary)),
+        about=_about(about, link),
         data=data,
         script=_one_script().replace("</", "<\\/"),
     )
+
+
+def _about(about: Sequence[tuple[str, str]], link: tuple[str, str]) -> str:
+    """The settings as a definition list, then the link; nothing for nothing."""
+    escaped = [tuple(html.escape(_text(text)) for text in pair) for pair in (*about, link)]
+    pairs = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in escaped[:-1])
+    label, address = escaped[-1]
+    anchor = f'<p><a href="{address}">{label}</a></p>' if address.startswith(("http://", "https://")) else ""
+    return (f"<dl>{pairs}</dl>" if pairs else "") + anchor
 
 
 def _reported(rows: Rows, state: Any) -> tuple[int, LinkedEvent] | None:
@@ -280,6 +297,8 @@ def _entry(matrix: Matrix, labels: list[list[str]], body: bytearray) -> dict[str
         "wire": wire,
         "at": at,
         "hidden": hidden,
+        "large": matrix.large,
+        "hiddenAs": _text(matrix.hidden_as),
     }
 
 
@@ -353,11 +372,15 @@ body {{ margin: 0 auto; max-width: 1280px; padding: 20px 24px; font-family: var(
   background: var(--st-background-color); color: var(--st-text-color); }}
 h1 {{ font-size: 22px; line-height: 1.3; margin: 0 0 4px; }}
 p {{ line-height: 1.5; margin: 0 0 20px; max-width: 80ch; }}
+dl {{ display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 28px; margin: 0 0 12px; font-size: 14px; }}
+dt, dd {{ display: inline; margin: 0 8px 0 0; }} dt {{ opacity: 0.7; }} dd {{ overflow-wrap: anywhere; }}
+a {{ color: var(--st-primary-color); }}
 </style>
 </head>
 <body>
 <h1>{title}</h1>
 <p>{summary}</p>
+{about}
 <div id="picture"></div>
 <script type="module">
 {script}

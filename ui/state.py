@@ -10,6 +10,7 @@ A widget that has just been moved wins over the link: the browser may still hold
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
@@ -105,6 +106,11 @@ class State:
         if st.query_params.to_dict() != link:
             st.query_params.from_dict(link)
         st.session_state[_WRITTEN] = (self.page.stem, link)
+
+    def address(self) -> str:
+        """The whole address of the present state, percent-encoded; only its query where the server is unknown."""
+        query = urlencode(write_link(self._values(), self.page.parameters, lang()), quote_via=quote)
+        return f"{st.context.url or ''}?{query}"  # the context's URL ends with the page's path
 
     def _all(self) -> dict[str, dict[str, Any]]:
         return st.session_state.setdefault(_VALUES, {})

@@ -13,8 +13,10 @@ BARE_MODE = "streamlit.runtime.scriptrunner_utils.script_run_context"
 SCRIPT = str(course.ROOT / "app.py")
 
 
-def open_page(stem: str, query: dict[str, str] | None = None, locale: str = "en-US") -> AppTest:
-    """The page under a link, in a fresh session that comes to it directly."""
+def open_page(
+    stem: str, query: dict[str, str] | None = None, locale: str = "en-US", *, tab: str = ""
+) -> AppTest:
+    """The page under a link, in a fresh session that comes to it directly; with one of its lazy tabs open."""
     app = AppTest.from_file(SCRIPT, default_timeout=60)
     app.context["locale"] = locale
     if stem != "home":
@@ -22,6 +24,8 @@ def open_page(stem: str, query: dict[str, str] | None = None, locale: str = "en-
         app.run()
         app.query_params.clear()
         app.switch_page(str(course.file_of(course.PAGES[stem])))
+    if tab:
+        app.session_state[f"{stem} open tab"] = tab
     for name, value in (query or {}).items():
         app.query_params[name] = value
     return app.run()

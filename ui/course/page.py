@@ -13,12 +13,16 @@ class Page:
 
     `stem` names pages/<stem>.py, assets/content/<lang>/<stem>.md, its tests and its URL path.
     `shows` are dotted names of the core functions whose source the page displays.
+    `twins` are dotted names in core of the same computation in NumPy, forward and backward.
+    `predictions` are names of the questions that a reader may answer before a control moves.
     `needs` are stems of pages to know first; `sources` are keys of assets/content/sources.toml.
     """
 
     stem: str
     parameters: tuple[Parameter, ...] = ()
     shows: tuple[str, ...] = ()
+    twins: tuple[str, ...] = ()
+    predictions: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from ui import course, matrix
+from ui.checks.check import Check
+from ui.figures.charts import Chart
+from ui.frame import comparing, predicting
+from ui.frame.code import draw_code
 from ui.frame.guard import guarded
+from ui.frame.takeaway import draw_takeaway
+from ui.frame.where import draw_where
+from ui.predict import Prediction
 from ui.result import Result
 from ui.source import line_that_makes
 from ui.state import State
@@ -20,11 +28,15 @@ class Pieces:
     entry: course.Page
     values: State
     words: Words
+    asking: Prediction | None = None  # a question that waits for its answer, in this run
 
     def matrices(self, rows: matrix.Rows, *, summary: str, focus: str = "step", cell: str = "cell") -> None:
-        """The linked matrices; the parameters named `focus` and `cell` hold what the reader chose in them."""
+        """The linked matrices; the parameters named `focus` and `cell` hold what the reader chose in them.
+
+        A second picture on a page has a `cell` of its own, and by that its own place in the browser.
+        """
         matrix.linked(
-            f"{self.entry.stem} matrices",
+            f"{self.entry.stem} matrices" if cell == "cell" else f"{self.entry.stem} {cell} matrices",
             rows,
             focus=self.values[focus],
             cell=_inside(rows, self.values[cell]),
@@ -33,6 +45,10 @@ class Pieces:
             on_change=lambda event: self.values.set(**{focus: event.focus, cell: event.cell}),
             lang=self.words.lang,
         )
+
+    def chart(self, name: str, chart: Chart, *, summary: str) -> None:
+        """A chart as wide as its place; `summary` is what a screen reader says."""
+        st.vega_lite_chart(chart.data, chart.spec, key=f"{self.entry.stem} {name}", alt=summary)
 
     def why(
         self,
@@ -67,22 +83,74 @@ class Pieces:
         if footnote:
             st.caption(self.words(footnote))
 
+    def predict(
+        self, predictions: Sequence[Prediction], result_of: Callable[[Mapping[str, Any]], Result]
+    ) -> None:
+        """The question that the reader has opened, between the controls and the picture."""
+        self.asking = predicting.predict(self, predictions, result_of)
+
+    def compare(
+        self,
+        result_of: Callable[[Mapping[str, Any]], Result],
+        *,
+        numbers: Callable[[Result], Mapping[str, float]],
+        shown: Callable[[Result], matrix.Matrix] | None = None,
+        draw: Callable[[Result, Result], None] | None = None,
+    ) -> None:
+        """The pinned state A against the present state B, once one is pinned; called after `predict`.
+
+        `shown` gives the one matrix of a result that is compared; a page whose picture is something else
+        draws both results itself with `draw`. `numbers` are the values to be told, under their labels.
+        """
+
+        def side_by_side(a: Result, b: Result) -> None:
+            comparing.matrices(self, shown(a), shown(b))
+
+        comparing.compare(self, result_of, draw or side_by_side, numbers)
+
     def tabs(self, **contents: Callable[[], None]) -> None:
         """Lazy tabs: only the open one is computed. Labels are the words `tab.<name>`; the language keeps it open."""
         memory = f"{self.entry.stem} open tab"
         labels = {name: self.words(f"tab.{name}") for name in contents}
-        remembered = st.session_state.get(memory, next(iter(labels)))
-        tabs = st.tabs(
-            list(labels.values()),
-            key=f"{self.entry.stem} tabs {self.words.lang}",
-            default=labels[remembered],
-            on_change="rerun",
-        )
+        key = f"{self.entry.stem} tabs {self.words.lang}"
+        if key not in st.session_state:
+            # As a `default` that follows the reader it would send the browser back to it at every other click.
+            st.session_state[key] = labels[st.session_state.get(memory, next(iter(labels)))]
+        tabs = st.tabs(list(labels.values()), key=key, on_change="rerun")
         for name, tab in zip(contents, tabs, strict=True):
             if tab.open:
                 st.session_state[memory] = name
                 with tab:
                     guarded(contents[name])
+
+    def code(self, result: Result, *, checks: Callable[[Result], Sequence[Check]] = lambda _: ()) -> None:
+        """The code that ran, alone or with everything it calls, and the result against what others computed."""
+        draw_code(self.entry, result, checks(result), self.words)
+
+    def summary(self, text: str) -> None:
+        """The picture in one line of text, with a button that copies it."""
+        st.caption(self.words("takeaway.summary"))
+        st.code(text, language=None, wrap_lines=True)
+
+    def takeaway(
+        self, result: Result, *, summary: str, rows: matrix.Rows, focus: str = "step", cell: str = "cell"
+    ) -> None:
+        """Numbers, offline page and notebook of the present state; assets/notebooks/<stem>.py is the notebook."""
+        self.summary(summary)
+        draw_takeaway(
+            self.entry,
+            self.values,
+            self.words,
+            result,
+            summary=summary,
+            rows=rows,
+            focus=self.values[focus],
+            cell=_inside(rows, self.values[cell]),
+        )
+
+    def where_to_go(self) -> None:
+        """What to know before this page, what comes next, and the sources."""
+        draw_where(self.entry, self.words, self.link_to)
 
     def link_to(self, stem: str) -> None:
         """A link to another page by its title; a page that is not there yet is named and says so."""

@@ -1,0 +1,205 @@
+"""What is copied from a page runs on its own, and computes what the core computes."""
+
+import ast
+import json
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+import torch
+
+from core.attention import dot_product, masks, numpy_twin, toy
+from ui import course, source
+from ui.names import names_used
+from ui.source import closure, line_that_makes, source_of
+
+SHOWN = sorted({name for page in course.PAGES.values() for name in page.shows})
+TWINS = [page.twins for page in course.PAGES.values() if page.twins]
+# How each shown function is tried outside: an expression of its module's names, giving a list of arrays.
+# A page that shows a new function adds its own line here.
+TRIALS = {
+    "core.attention.dot_product.attention": """
+[*vars(attention(
+    torch.arange(12.0).reshape(3, 4).sin(), torch.arange(20.0).reshape(5, 4).cos(), torch.arange(10.0).reshape(5, 2),
+    torch.arange(15).reshape(3, 5) % 4 > 0, dropout_p=0.3, generator=torch.Generator().manual_seed(5),
+)).values()]""",
+}
+TWIN_TRIAL = """
+[*vars(attention_backward(
+    attention(np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.ones((5, 2)), np.arange(15).reshape(3, 5) % 4 > 0),
+    np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.arange(10.0).reshape(5, 2), np.arange(6.0).reshape(3, 2),
+)).values()]"""
+
+
+def run_outside(text: str, expression: str, tmp_path) -> list[np.ndarray]:
+    """Evaluate an expression after the text, in a Python that knows nothing of this repository."""
+    script = tmp_path / "alone.py"
+    ending = (
+        f"result = {expression.strip()}\n"
+        "import json\n"
+        "assert not [m for m in __import__('sys').modules if m.split('.')[0] in ('core', 'ui')]\n"
+        "print(json.dumps([r if isinstance(r, (int, float)) else r.tolist() for r in result]))\n"
+    )
+    script.write_text(f"{text}\n{ending}", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-I", str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return [np.array(value) for value in json.loads(done.stdout)]
+
+
+def run_here(module: types.ModuleType, expression: str) -> list[np.ndarray]:
+    return [np.asarray(value) for value in eval(expression.strip(), dict(vars(module)))]
+
+
+def assert_equal(outside, here) -> None:
+    assert len(outside) == len(here) > 0
+    for one, other in zip(outside, here, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_every_shown_function_is_tried():
+    assert set(TRIALS) == set(SHOWN)
+
+
+@pytest.mark.parametrize("dotted", SHOWN)
+def test_a_shown_function_runs_alone_and_gives_the_same_numbers(dotted, tmp_path):
+    module = sys.modules[dotted.rpartition(".")[0]]
+    text = closure(dotted)
+    assert source_of(dotted) in text
+    assert_equal(run_outside(text, TRIALS[dotted], tmp_path), run_here(module, TRIALS[dotted]))
+
+
+@pytest.mark.parametrize("twins", TWINS)
+def test_the_numpy_twin_runs_alone_without_torch(twins, tmp_path):
+    text = closure(twins)
+    assert "torch" not in {name.partition(".")[0] for name in imported(text)}
+    assert_equal(run_outside(text, TWIN_TRIAL, tmp_path), run_here(numpy_twin, TWIN_TRIAL))
+
+
+def test_several_modules_become_one_file(tmp_path):
+    text = closure(("core.attention.toy.toy_inputs", "core.attention.masks.bigbird"))
+    trial = "[toy_inputs(('a', '我'), 3, 4).q, bigbird(9, 3, 1, 2, torch.Generator().manual_seed(1))]"
+    here = [
+        toy.toy_inputs(("a", "我"), 3, 4).q.numpy(),
+        masks.bigbird(9, 3, 1, 2, torch.Generator().manual_seed(1)).numpy(),
+    ]
+    assert_equal(run_outside(text, trial, tmp_path), here)
+
+
+def imported(text: str) -> set[str]:
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return names | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def test_a_closure_imports_nothing_of_ours_and_nothing_unused():
+    text = closure("core.attention.dot_product.attention")
+    assert imported(text) == {"math", "dataclasses", "torch"}
+    tops = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    assert tops == ["AttentionTrace", "masked_softmax", "draw_dropout", "attention"]
+
+
+def test_two_things_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="two things are called attention"):
+        closure(("core.attention.dot_product.attention", "core.attention.numpy_twin.attention"))
+
+
+def test_a_name_that_is_not_there_is_an_error():
+    with pytest.raises(LookupError):
+        closure("core.attention.dot_product.no_such_thing")
+    with pytest.raises(LookupError):
+        line_that_makes("no_such_variable", "core.attention.dot_product.attention")
+
+
+FAKE = {
+    "core/fake/low.py": """
+from __future__ import annotations
+import math
+# Why three: a comment that belongs to it.
+THREE: int = 3
+A, B = 1, 2
+def helper(x, math=math): return [x + THREE for THREE in (1,)][0] * A
+def unused(): return never_bound
+""",
+    "core/fake/high.py": """
+import torch.nn.functional as F
+from torch import nn
+from core.fake import low
+from core.fake.low import THREE as LIMIT, B
+class Base(nn.Module): pass
+class Thing(Base):
+    size = LIMIT
+    double = size * 2
+    def run(self, n: int = LIMIT):
+        if n == 0: return B
+        return other(n - 1) + low.helper(n) + (lambda low: low)(0)
+def other(n): return Thing().run(n) if n else F.relu(nn.Parameter(__import__('torch').zeros(1))).item()
+""",
+}
+
+
+@pytest.fixture
+def fake_core(tmp_path, monkeypatch):
+    """Modules with every shape that a closure has to follow, under names that look like core."""
+    for name, text in FAKE.items():
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def find(name):
+        path = tmp_path / "tree" / (name.replace(".", "/") + ".py")
+        if not path.exists() and not path.with_suffix("").is_dir():
+            return None
+        return types.SimpleNamespace(origin=str(path))
+
+    monkeypatch.setattr(
+        source, "importlib", types.SimpleNamespace(util=types.SimpleNamespace(find_spec=find))
+    )
+    yield
+    source._module.cache_clear()
+    source._closure.cache_clear()
+
+
+def test_aliases_modules_classes_constants_and_recursion_are_followed(fake_core, tmp_path):
+    text = closure("core.fake.high.Thing")
+    assert text.splitlines()[2] == "from __future__ import annotations"
+    assert "# Why three: a comment that belongs to it.\nTHREE" in text
+    assert "low = SimpleNamespace(helper=helper)" in text
+    assert "unused" not in text
+    # By hand: run(1) = other(0) + helper(1) = 0 + (1 + 1) · 1; run(2) = other(1) + helper(2) = 2 + 3.
+    assert_equal(run_outside(text, "[Thing().run(2), Thing.double, Thing().run(0)]", tmp_path), [5, 6, 2])
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("def f(a, *b, c=d, **e): return a + b + c + g", ["d", "g"]),
+        ("def f(x: T) -> U:\n y = x\n return [y for z in x if z] + z", ["T", "U", "z"]),
+        ("def f():\n def g(): return a\n a = 1\n return g", []),
+        ("class C(B):\n a = 1\n b = a\n def f(self): return a", ["B", "a"]),
+        ("x = (lambda y, z=w: y + v)(1)", ["w", "v"]),
+        ("def f():\n import os\n try: os\n except E as e: return e\n for i in r: i", ["E", "r"]),
+        ("@decorated(1)\nasync def f(): await g()", ["decorated", "g"]),
+        ("def f(s):\n match s:\n  case [P(), *rest]: return rest\n  case other: return other", ["P"]),
+        ("def f(): return {k: v for k, v in d.items()}, {n for n in m}", ["d", "m"]),
+    ],
+)
+def test_names_are_looked_up_as_python_does(code, names):
+    assert list(names_used(ast.parse(code).body[0])) == names
+
+
+def test_the_shown_line_is_the_line_of_the_file():
+    line = line_that_makes("scores", "core.attention.dot_product.attention")
+    assert line.startswith("scores = q @ k.mT")
+    q, k = torch.ones(2, 3), torch.ones(4, 3)
+    scope = {"q": q, "k": k}
+    exec(line, scope)
+    assert torch.equal(scope["scores"], dot_product.attention(q, k, torch.ones(4, 1)).scores)
