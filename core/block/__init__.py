@@ -1,0 +1,1 @@
+"""The block: positions, feed-forward, experts, normalisation, residual, and what they do over many layers."""
