@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# One thread for torch, as in the app: sums are then added in the same order on every machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The same examples on every machine, and no deadline: a busy machine is not a defect of the code.
 settings.register_profile("steady", deadline=None, derandomize=True)

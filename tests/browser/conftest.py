@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.browser.harness import SCREENSHOTS, Watch, address, settle
+from tests.browser.harness import LISTEN, SCREENSHOTS, Watch, address, settle
 from tests.find_browser import browser_path
 from tests.serving import CHROMIUM_ARGS, ROOT, Server, folder_like_the_apps
 
@@ -120,6 +120,7 @@ def open_page(browser: Browser, watch: Watch, request: pytest.FixtureRequest) ->
         )
         contexts.append(context)
         watch.attach(context)
+        context.add_init_script(LISTEN)
         page = context.new_page()
         page.goto(address(url or request.getfixturevalue("app_url"), path, lang, params))
         if still:

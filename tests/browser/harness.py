@@ -8,55 +8,30 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import BrowserContext, Page
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.serving import ROOT
 
+HERE = Path(__file__).resolve().parent
 SCREENSHOTS = ROOT / "build" / "screenshots"
 
-# Resolves when the server is not running a script, nothing on the page is a placeholder or marked as stale, and
-# the page, shadow roots included, has not changed for `quiet` ms. Everything is seen in the DOM: there is no fixed wait.
-SETTLED = """
-([quiet, patience]) => new Promise((resolve, reject) => {
-  const begun = performance.now();
-  let last = begun;
-  const seen = new Set();
-  const observer = new MutationObserver(() => { last = performance.now(); });
-  const watch = root => {
-    if (seen.has(root)) return;
-    seen.add(root);
-    observer.observe(root, {subtree: true, childList: true, attributes: true, characterData: true});
-  };
-  const shadows = root => {
-    for (const node of root.querySelectorAll('*'))
-      if (node.shadowRoot) { watch(node.shadowRoot); shadows(node.shadowRoot); }
-  };
-  const busy = () => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    if (!app) return 'no app';
-    if (app.dataset.testConnectionState !== 'CONNECTED') return 'connection ' + app.dataset.testConnectionState;
-    if (app.dataset.testScriptState !== 'notRunning') return 'script ' + app.dataset.testScriptState;
-    const waiting = '[data-testid="stAppSkeleton"], [data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]';
-    const found = app.querySelector(waiting);
-    if (found) return 'waiting: ' + (found.dataset.testid || found.className);
-    if (!app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]')) return 'empty';
-    return '';
-  };
-  const step = () => {
-    watch(document);
-    shadows(document);
-    const now = performance.now(), why = busy();
-    if (why) last = now;
-    if (now - last >= quiet) { observer.disconnect(); resolve(now - begun); return; }
-    if (now - begun > patience) {
-      observer.disconnect();
-      reject(new Error('the page did not settle: ' + (why || 'it keeps changing')));
-      return;
+
+def _listen() -> str:
+    """listen.js with Streamlit's own field numbers in it."""
+    numbers = {
+        "RERUN_SCRIPT": BackMsg.DESCRIPTOR.fields_by_name["rerun_script"].number,
+        "SCRIPT_FINISHED": ForwardMsg.DESCRIPTOR.fields_by_name["script_finished"].number,
+        "EARLY_FOR_RERUN": ForwardMsg.FINISHED_EARLY_FOR_RERUN,
     }
-    setTimeout(step, 15);
-  };
-  step();
-})
-"""
+    script = (HERE / "listen.js").read_text(encoding="utf-8")
+    for name, value in numbers.items():
+        script = script.replace(f"%{name}%", str(value))
+    return script
+
+
+LISTEN = _listen()  # every page that `settle` is to wait for must have run this first; open_page sees to it
+SETTLED = (HERE / "settled.js").read_text(encoding="utf-8")
 
 # Under a deep link Streamlit's own browser code looks for the server beside the page before it looks at the root.
 ASKED_BESIDE_THE_PAGE = re.compile(r"/\w+/_stcore/(health|host-config)$")

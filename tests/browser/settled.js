@@ -1,0 +1,45 @@
+// Resolves when no run is under way, nothing on the page is a placeholder or marked as stale, and the page, shadow roots
+// included, has not changed for `quiet` ms. Everything is seen, nothing is slept over. On a busy machine the whole browser
+// may stand still that long, so a number of calm looks in a row is asked for as well.
+([quiet, patience]) => new Promise((resolve, reject) => {
+  const begun = performance.now();
+  let last = begun, calm = 0;
+  const seen = new Set();
+  const observer = new MutationObserver(() => { last = performance.now(); calm = 0; });
+  const watch = root => {
+    if (seen.has(root)) return;
+    seen.add(root);
+    observer.observe(root, {subtree: true, childList: true, attributes: true, characterData: true});
+  };
+  const shadows = root => {
+    for (const node of root.querySelectorAll('*'))
+      if (node.shadowRoot) { watch(node.shadowRoot); shadows(node.shadowRoot); }
+  };
+  const busy = () => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (!app) return 'no app';
+    if (app.dataset.testConnectionState !== 'CONNECTED') return 'connection ' + app.dataset.testConnectionState;
+    if (app.dataset.testScriptState !== 'notRunning') return 'script ' + app.dataset.testScriptState;
+    const line = window.__line;
+    if (line && line.asked > line.finished) return 'a run was asked for and has not finished';
+    const waiting = '[data-testid="stAppSkeleton"], [data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]';
+    const found = app.querySelector(waiting);
+    if (found) return 'waiting: ' + (found.dataset.testid || found.className);
+    if (!app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]')) return 'empty';
+    return '';
+  };
+  const step = () => {
+    watch(document);
+    shadows(document);
+    const now = performance.now(), why = busy();
+    if (why) { last = now; calm = 0; } else calm += 1;
+    if (now - last >= quiet && calm > 8) { observer.disconnect(); resolve(now - begun); return; }
+    if (now - begun > patience) {
+      observer.disconnect();
+      reject(new Error('the page did not settle: ' + (why || 'it keeps changing')));
+      return;
+    }
+    setTimeout(step, 15);
+  };
+  step();
+})
