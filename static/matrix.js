@@ -334,7 +334,7 @@ class Picture {
       title: spec.title,
       row_axis: words[spec.axes[0]], row: `${cell[1] + 1}`, row_label: named(spec.rows[cell[1]], cell[1] + 1),
       column_axis: words[spec.axes[1]], column: `${cell[2] + 1}`, column_label: named(spec.columns[cell[2]], cell[2] + 1),
-      value: spec.hidden?.[i] ? words.hidden : number,
+      value: spec.hidden?.[i] ? spec.hiddenAs || words.hidden : number,
     })
   }
 

@@ -10,7 +10,7 @@ from ui.words import Raw
 
 def sum_of_products(left: Sequence[float], right: Sequence[float], shown: int = 3) -> Raw:
     """LaTeX for Σ left·right with its first terms; the others become dots."""
-    terms = [rf"{number(a)}\cdot{_bracketed(b)}" for a, b in zip(left, right, strict=True)]
+    terms = [rf"{number(a)}\cdot{bracketed(b)}" for a, b in zip(left, right, strict=True)]
     return Raw(_joined(terms, shown))
 
 
@@ -19,11 +19,12 @@ def sum_of_exponentials(exponents: Sequence[float], shown: int = 4) -> Raw:
     return Raw(_joined([f"e^{{{number(x)}}}" for x in exponents], shown))
 
 
+def bracketed(value: float) -> Raw:
+    """A number that may follow a sign: in brackets if it is negative."""
+    text = number(float(value))
+    return Raw(f"({text})" if text.startswith("−") else text)
+
+
 def _joined(terms: list[str], shown: int) -> str:
     rest = [r"\cdots"] if len(terms) > shown else []
-    return " + ".join(terms[:shown] + rest)
-
-
-def _bracketed(value: float) -> str:
-    text = number(value)
-    return f"({text})" if text.startswith("−") else text
+    return " + ".join(terms[:shown] + rest).replace("+ −", "− ")

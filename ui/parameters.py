@@ -7,6 +7,7 @@ says when it had to change something. Absent means default, so a link means the 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ class Problem:
     given: str
     used: str
     allowed: str = ""
+    parts: tuple[Problem, ...] = ()  # of a value that is made of several, what was wrong with each
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,59 @@ class Cell:
         return (None, *((name, 0, 0) for name in self.matrices), (self.matrices[-1], self.limit - 1, 0))
 
 
-Parameter = Whole | Real | Choice | Switch | Text | Cell
+@dataclass(frozen=True)
+class Pinned:
+    """A second state of the page, kept whole in one value of the link, or none.
+
+    Written as `s-the cat~tokens-6~dk-64`; a `~` inside a text is doubled. `parameters` are those of the page
+    that the state consists of. A part that is absent means its default, as in the link itself.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    default: None = None
+    limit: int = 4000  # characters that are read; what is written stays far below
+
+    def read(self, text: str) -> tuple[dict[str, Any] | None, Problem | None]:
+        """The values by name, None for `none` and for what cannot be read; one problem that holds all parts."""
+        if text == "none":
+            return None, None
+        parts = _split_pinned(text) if len(text) <= self.limit else {}
+        known = {p.name: parts[p.name] for p in self.parameters if p.name in parts}
+        if not known:
+            example = self.write({p.name: p.default for p in self.parameters})
+            return None, Problem(self.name, "unreadable_pin", text, "none", f"none, {example}")
+        values, problems = read_link(known, self.parameters)
+        problems += [
+            Problem(p.name, "text_changed", known[p.name], p.tidy(known[p.name]), str(p.limit))
+            for p in self.parameters
+            if isinstance(p, Text) and p.name in known and p.tidy(known[p.name]) != known[p.name]
+        ]
+        if strange := [name for name in parts if name not in known]:
+            problems.append(Problem(", ".join(strange), "unknown_name", parts[strange[0]], ""))
+        problem = Problem(self.name, "in_pinned", text, "", parts=tuple(problems))
+        return self.take(values), problem if problems else None
+
+    def write(self, value: Mapping[str, Any] | None) -> str:
+        """The value as it stands in a link."""
+        if value is None:
+            return "none"
+        texts = {p.name: p.write(value[p.name]).replace("~", "~~") for p in self.parameters}
+        return "~".join(f"{name}-{text}" for name, text in texts.items())
+
+    def take(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of a page's values that is pinned, its texts tidied as the link will hold them."""
+        return {
+            p.name: p.tidy(values[p.name]) if isinstance(p, Text) else values[p.name] for p in self.parameters
+        }
+
+    def ends(self) -> tuple[dict[str, Any] | None, ...]:
+        """Nothing pinned, and everything pinned at its first and at its last extreme."""
+        low, high = ({p.name: p.ends()[end] for p in self.parameters} for end in (0, -1))
+        return (None, self.take(low), self.take(high))
+
+
+Parameter = Whole | Real | Choice | Switch | Text | Cell | Pinned
 
 
 def read_link(
@@ -222,6 +276,12 @@ def read_link(
 def write_link(values: Mapping[str, Any], parameters: tuple[Parameter, ...], lang: str) -> dict[str, str]:
     """The complete canonical link, defaults included, in the order of the declaration."""
     return {"lang": lang} | {p.name: p.write(values[p.name]) for p in parameters}
+
+
+def _split_pinned(text: str) -> dict[str, str]:
+    """Name and text of every part; a doubled separator belongs to the text."""
+    parts = (part.replace("~~", "~") for part in re.findall(r"((?:[^~]|~~)*)(?:~|$)", text))
+    return {name: rest for name, _, rest in (part.partition("-") for part in parts) if name}
 
 
 def _finite(text: str) -> float | None:

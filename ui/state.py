@@ -42,6 +42,12 @@ def set_lang(code: str) -> None:
     """Change the language; everything else stays."""
     st.session_state[_LANG] = code
     st.session_state[_MOVED] = True
+    # A list in the browser holds the label of its choice, in the language it was chosen in. Setting every value
+    # again makes it take the new label; else it would send the old one back with the next move.
+    for stem, values in st.session_state.get(_VALUES, {}).items():
+        for name, value in values.items():
+            if f"{stem}.{name}" in st.session_state:
+                st.session_state[f"{stem}.{name}"] = value
 
 
 class State:

@@ -123,4 +123,5 @@ def softmax_jacobian(weights_row: Tensor) -> Tensor:
     weights_row [..., T_k]; returns [..., T_k, T_k], symmetric, each row summing to 0.
     """
     column, row = weights_row[..., :, None], weights_row[..., None, :]  # [..., T_k, 1], [..., 1, T_k]
-    return torch.diag_embed(weights_row) - column * row  # [..., T_k, T_k]
+    jacobian = torch.diag_embed(weights_row) - column * row  # [..., T_k, T_k]
+    return jacobian

@@ -55,3 +55,25 @@ def shuffled(
         weights_deviation=float((after.weights - weights).abs().max()),
         output_deviation=float((after.output - output).abs().max()),
     )
+
+
+def complete(order: Sequence[int], tokens: int) -> tuple[int, ...]:
+    """A permutation of 0..tokens−1 that begins as `order` does; what it leaves out follows in its own order.
+
+    Numbers outside 0..tokens−1 and repetitions are passed over.
+    """
+    wanted = dict.fromkeys(i for i in order if 0 <= i < tokens)
+    return (*wanted, *(i for i in range(tokens) if i not in wanted))
+
+
+def at_random(tokens: int, generator: torch.Generator) -> tuple[int, ...]:
+    """A permutation of 0..tokens−1, each as likely as any other."""
+    return tuple(torch.randperm(tokens, generator=generator).tolist())
+
+
+def put_back(values: Tensor, permutation: Sequence[int], dims: Sequence[int]) -> Tensor:
+    """Undo a shuffle along each of `dims`: what stands at place i returns to place permutation[i]."""
+    back = torch.tensor(list(permutation)).argsort()  # [T]
+    for dim in dims:
+        values = values.index_select(dim, back)
+    return values

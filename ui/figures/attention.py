@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ui.formulas import sum_of_exponentials, sum_of_products
 from ui.matrix import Matrix
@@ -20,6 +21,24 @@ LOGITS = 4.0  # what softmax should meet: beyond it a weight is e⁴ ≈ 55 time
 def steps(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
     """The inputs above, the linked row of steps below."""
     return tuple(_matrix(n, result, words) for n in INPUTS), tuple(_matrix(n, result, words) for n in STEPS)
+
+
+def one_step(name: str, result: Result, words: Words) -> Matrix:
+    """One matrix under its short name, to be set beside the same matrix of another result."""
+    return replace(_matrix(name, result, words), title=words.plain(f"choice.step.{name}"))
+
+
+def numbers(result: Result, words: Words) -> dict[str, float]:
+    """The numbers by which two results are compared, under their labels."""
+    s = result.facts["statistics"]
+    values = {
+        "largest": s.largest,
+        "entropy": s.mean_entropy,
+        "before": s.deviation_before,
+        "after": s.deviation_after,
+        "kept": s.kept_pairs,
+    }
+    return {words(f"number.{name}"): value for name, value in values.items()}
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:

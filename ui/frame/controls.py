@@ -37,9 +37,9 @@ class Controls:
         """The value of a parameter."""
         return self.values[name]
 
-    def controls(self):
-        """One row for the controls; it wraps where the screen is narrow."""
-        return st.container(horizontal=True, vertical_alignment="bottom", key="controls")
+    def controls(self, of: str = ""):
+        """One row for the controls, of the page or of an experiment on it; it wraps where the screen is narrow."""
+        return st.container(horizontal=True, vertical_alignment="bottom", key=f"{of} controls".strip())
 
     def slider(self, name: str, **look) -> float | int:
         """A slider over the parameter's fixed limits."""

@@ -8,9 +8,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from ui import course, state
+from ui.frame.comparing import pin_button
 from ui.frame.controls import Controls
 from ui.frame.guard import guarded
 from ui.frame.pieces import Pieces
+from ui.frame.predicting import predict_button
 from ui.parameters import Problem
 from ui.words import LANGUAGES, Raw, Words
 
@@ -28,6 +30,8 @@ class PageFrame(Controls, Pieces):
         problems = self.values.enter()
         with st.container(horizontal=True, vertical_alignment="center", key="head"):
             st.title(self.words("question"), anchor=False)
+            predict_button(self)
+            pin_button(self)
             _language_switch(self.words)
         st.markdown(self.words("answer"))
         if problems:
@@ -54,8 +58,9 @@ class PageFrame(Controls, Pieces):
             f"problem.{problem.reason}",
             name=Raw(self.words(key)) if key in self.words else shortened(problem.name),
             given=shortened(problem.given),
-            used=problem.used,
+            used=shortened(problem.used),
             allowed=problem.allowed,
+            parts=Raw("\n\n".join(self._told(part) for part in problem.parts)),
         )
 
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attention.masks import causal
-from core.attention.order import shuffled
+from core.attention.order import at_random, complete, put_back, shuffled
 
 
 def qkv(lead=(), t=5, seed=0):
@@ -62,3 +62,35 @@ def test_leaving_all_in_place_changes_nothing_whatever_the_mask():
 def test_what_is_not_a_permutation_is_refused(wrong):
     with pytest.raises(ValueError, match="permutation"):
         shuffled(*qkv(), wrong)
+
+
+@pytest.mark.parametrize(
+    ("order", "tokens", "whole"),
+    [
+        ([], 3, (0, 1, 2)),
+        ([2], 3, (2, 0, 1)),
+        ([2, 2, 0], 3, (2, 0, 1)),
+        ([7, -1, 1], 3, (1, 0, 2)),
+        ([3, 2, 1, 0], 4, (3, 2, 1, 0)),
+        ([5], 1, (0,)),
+    ],
+)
+def test_an_order_is_made_whole(order, tokens, whole):
+    assert complete(order, tokens) == whole
+
+
+def test_put_back_undoes_the_shuffle():
+    q, k, v = qkv()
+    order = [2, 0, 1, 4, 3]
+    trace = shuffled(q, k, v, order)
+    back = put_back(trace.shuffled.weights, order, (0, 1))
+    torch.testing.assert_close(back, trace.original.weights)
+    torch.testing.assert_close(put_back(trace.shuffled.output, order, (0,)), trace.original.output)
+    assert torch.equal(put_back(trace.expected_weights, order, (-2, -1)), trace.original.weights)
+
+
+def test_random_orders_are_permutations_that_a_seed_fixes():
+    orders = [at_random(6, torch.Generator().manual_seed(seed)) for seed in range(20)]
+    assert all(sorted(order) == list(range(6)) for order in orders)
+    assert len(set(orders)) > 10
+    assert orders[3] == at_random(6, torch.Generator().manual_seed(3))

@@ -1,0 +1,121 @@
+"""What many blocks in a row do to the stream, to its gradient and to the tokens' differences, before any training.
+
+Sources: Xiong et al. 2020 (gradients of Pre- and Post-LN at initialisation); Dong et al. 2021 and Noci et al. 2022
+(tokens becoming alike, "rank collapse").
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.attention.masks import causal
+from core.block.initialisation import Scheme, seeded_stack
+from core.block.normalization import layer_norm, rms_norm
+from core.block.residual import NormKind, NormPlace, Stack
+
+
+@dataclass(frozen=True)
+class DepthSettings:
+    """One experiment. The first four are the lesson; the others can stay as they are."""
+
+    norm_place: NormPlace = "pre"
+    residual: bool = True
+    n_layers: int = 12
+    init: Scheme = "fan_in"
+    gain: float = 1.0  # multiplies all weights at the start
+    norm_kind: NormKind = "layer"
+    activation: str = "relu"
+    attention: bool = True  # without it the attention's output is multiplied by 0
+    d_model: int = 64
+    n_heads: int = 4
+    n_tokens: int = 32
+    batch: int = 4
+    n_classes: int = 64  # the random targets to be predicted
+    seeds: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class DepthTrace:
+    """Layer by layer, for each of S seeds; state 0 is the embeddings, state l what layer l made of them."""
+
+    settings: DepthSettings
+    norm: Tensor  # [S, L + 1]  length of a token's vector, mean over the tokens
+    gradient: Tensor  # [S, L]  norm of ∂ loss / ∂ W₁ of the feed-forward layer
+    similarity: Tensor  # [S, L + 1]  cosine between two tokens of a sentence, mean over the pairs
+    loss: Tensor  # [S]
+
+    @property
+    def finite(self) -> bool:
+        """False where a number grew beyond float32: it is inf or NaN in the other fields."""
+        return all(bool(x.isfinite().all()) for x in (self.norm, self.gradient, self.similarity, self.loss))
+
+
+def depth_experiment(settings: DepthSettings) -> DepthTrace:
+    """Random embeddings through a stack of fresh blocks, random targets, one backward pass; for each seed.
+
+    Embeddings are N(0, 1), whatever the init; the mask is causal; the read-out is a norm and a linear
+    layer N(0, 1/d) in every setting, so that losses can be compared; the loss is cross-entropy. Arithmetic
+    is float32, attention the explicit softmax: a fused kernel's backward pass overflowed in the setting
+    without norms where this one did not. The same seed gives the same weights and tokens to every norm_place.
+    Raises ValueError as `Stack` does, and for no seeds, or fewer than two tokens.
+    """
+    if not settings.seeds or settings.n_tokens < 2:
+        raise ValueError("needs at least one seed, and two tokens to compare")
+    runs = [one_seed(settings, seed) for seed in settings.seeds]
+    norm, gradient, similarity, loss = (torch.stack(values) for values in zip(*runs, strict=True))
+    return DepthTrace(settings, norm, gradient, similarity, loss)
+
+
+def one_seed(settings: DepthSettings, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Norms [L + 1], gradients [L], similarities [L + 1] and loss [] of one run."""
+    s = settings
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(s.batch, s.n_tokens, s.d_model, generator=generator)  # [B, T, d]
+    targets = torch.randint(s.n_classes, (s.batch, s.n_tokens), generator=generator)  # [B, T]
+    readout = torch.randn(s.d_model, s.n_classes, generator=generator) / s.d_model**0.5  # [d, classes]
+    stack = fresh_stack(s, generator)
+    head_mask = None if s.attention else torch.zeros(s.n_heads)
+    states = stack(x, mask=causal(s.n_tokens), head_mask=head_mask).states  # L + 1 of [B, T, d]
+    normed = layer_norm(states[-1]) if s.norm_kind == "layer" else rms_norm(states[-1])
+    logits = normed.output @ readout  # [B, T, classes]
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    first_matrices = [block.feed_forward.w1.weight for block in stack.blocks]
+    gradients = torch.autograd.grad(loss, first_matrices) if first_matrices else ()  # L of [d_ff, d]
+    hidden = torch.stack(states).detach()  # [L + 1, B, T, d]
+    gradient = torch.stack([g.norm() for g in gradients]) if gradients else torch.zeros(0)  # [L]
+    return hidden.norm(dim=-1).mean((1, 2)), gradient, mean_cosine(hidden).mean(1), loss.detach()
+
+
+def fresh_stack(s: DepthSettings, generator: torch.Generator) -> Stack:
+    """The blocks of the experiment, d_ff = 4 d_model."""
+    return seeded_stack(
+        generator,
+        s.n_layers,
+        s.d_model,
+        s.n_heads,
+        4 * s.d_model,
+        init=s.init,
+        gain=s.gain,
+        norm_place=s.norm_place,
+        norm_kind=s.norm_kind,
+        residual=s.residual,
+        activation=s.activation,
+    )
+
+
+def mean_cosine(x: Tensor) -> Tensor:
+    """Mean cosine between two different tokens of a sentence. x [..., T, d]; returns [...].
+
+    The sum over all pairs is the squared length of the sum of the unit vectors; T of the pairs are a token with itself.
+    """
+    t = x.shape[-2]
+    unit = F.normalize(x, dim=-1)  # [..., T, d]
+    all_pairs = unit.sum(-2).square().sum(-1)  # [...]
+    return (all_pairs - t) / (t * (t - 1))  # [...]
+
+
+def over_seeds(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Median, smallest and largest over the seeds. values [S, layers]; returns three of [layers]."""
+    return values.quantile(0.5, 0), values.amin(0), values.amax(0)

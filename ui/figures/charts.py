@@ -1,0 +1,277 @@
+"""Curves and bars in one look: arrays and labels in, a Vega-Lite chart out; fonts and page colours come from the theme.
+
+Streamlit gives the chart its fonts, its grid and its light or dark. Here are the choices that make two charts look
+like one hand's work: colours of the series, the dashed guide, the marker, tooltips with three significant digits.
+
+A chart is a constant description and one table. While a slider moves only the table is sent, and the browser updates
+the picture instead of building it anew. `Chart.altair` is the same chart as an Altair object.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ui.numbers import number
+
+_THEME = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
+_TAKEN = 3  # the first colours of the theme stand for queries, keys and values everywhere
+_GUIDE = "#8b8795"  # readable on white and on the dark page
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")  # so that colour is not the only mark
+HEIGHT = 320
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Title and fixed limits of an axis; `ticks` places the labels, None leaves that to the chart."""
+
+    title: str
+    limits: tuple[float, float]
+    log: int = 0  # base of a logarithmic axis, 0 for a linear one
+    ticks: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A named series over x, with a band from low to high where there is one."""
+
+    name: str
+    y: np.ndarray  # [N]
+    low: np.ndarray | None = None  # [N]
+    high: np.ndarray | None = None  # [N]
+
+
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """A dashed line to compare with: a theory or a limit. Its label stands at its right end."""
+
+    label: str
+    y: np.ndarray  # [N]
+
+
+@dataclass(frozen=True)
+class Marker:
+    """An upright line at one x, with its label."""
+
+    label: str
+    x: float
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A table and the Vega-Lite description of how it is drawn."""
+
+    data: pd.DataFrame
+    spec: dict[str, Any]
+
+    def altair(self):
+        """The same as an Altair chart, checked against Vega-Lite's schema; for exports and tests."""
+        import altair as alt
+
+        values = self.data.replace({np.nan: None}).to_dict("records")
+        return alt.Chart.from_dict(self.spec | {"data": {"values": values}})
+
+
+@cache
+def series_colours() -> tuple[str, ...]:
+    """The theme's colours for series, without those that stand for queries, keys and values."""
+    with _THEME.open("rb") as file:
+        return tuple(tomllib.load(file)["theme"]["chartCategoricalColors"][_TAKEN:])
+
+
+def curves(
+    x: np.ndarray,
+    series: Sequence[Curve],
+    x_axis: Axis,
+    y_axis: Axis,
+    *,
+    guides: Sequence[Guide] = (),
+    marker: Marker | None = None,
+    height: int = HEIGHT,
+) -> Chart:
+    """Lines with points over x, their bands, guides and a marker. Raises ValueError for a value that is not finite."""
+    table = _Table()
+    for curve in series:
+        table.add("series", curve.name, x, curve.y, curve.low, curve.high)
+    for guide in guides:
+        table.add("guide", guide.label, x, guide.y)
+        table.add("guide end", guide.label, x[-1:], guide.y[-1:])
+    if marker:
+        table.add("marker", marker.label, np.array([marker.x]), np.array([y_axis.limits[1]]))
+    colour, shape = _encodings([curve.name for curve in series])
+    across, up = _across(x_axis), _up(y_axis)
+    band = {"y": up | {"field": "low"}, "y2": {"field": "high"}}
+    banded = any(curve.low is not None for curve in series)
+    layers = [
+        *(
+            [_layer("series", {"type": "area", "opacity": 0.2}, x=across, color=colour, **band)]
+            if banded
+            else []
+        ),
+        *_guide_layers(across, up),
+        _layer("marker", {"type": "rule", "color": _GUIDE, "strokeWidth": 1.5}, x=across),
+        _layer("marker", _text("left", 4, 8), x=across, y={"value": 0}, text={"field": "name"}),
+        _layer("series", {"type": "line", "strokeWidth": 2}, x=across, y=up, color=colour),
+        _layer(
+            "series",
+            {"type": "point", "filled": True, "size": 42, "opacity": 1},
+            x=across,
+            y=up,
+            color=colour,
+            shape=shape,
+            tooltip=_tooltip("x_shown", x_axis.title, y_axis.title),
+        ),
+    ]
+    return Chart(table.frame(), {"height": height, "layer": layers})
+
+
+def bars(
+    labels: Sequence[str],
+    series: Mapping[str, np.ndarray],
+    axis_title: str,
+    y_axis: Axis,
+    *,
+    ticks: Curve | None = None,
+    guides: Sequence[Guide] = (),
+    height: int = HEIGHT,
+) -> Chart:
+    """Bars side by side for each label; `ticks` lays a short line across each group.
+
+    Raises ValueError for a value that is not finite and for two equal labels, which a chart would merge.
+    """
+    if len(set(labels)) != len(labels):
+        raise ValueError("two groups of bars share a label")
+    x = np.array(labels, dtype=object)
+    table = _Table()
+    for name, values in series.items():
+        table.add("series", name, x, values)
+    if ticks:
+        table.add("tick", ticks.name, x, ticks.y)
+    for guide in guides:
+        table.add("guide", guide.label, x, guide.y)
+        table.add("guide end", guide.label, x[-1:], guide.y[-1:])
+    colour, _ = _encodings([*series, *([ticks.name] if ticks else [])])
+    across = {"field": "x", "type": "nominal", "title": axis_title, "sort": list(labels)}
+    few = len(labels) <= 6
+    across |= {
+        "axis": {"labelAngle": 0 if few else -45, "labelLimit": 45 if few else 90, "labelOverlap": False}
+    }
+    up, tooltip = _up(y_axis), _tooltip("x", axis_title, y_axis.title)
+    beside = {"field": "name", "sort": list(series), "scale": {"paddingInner": 0.1, "domain": list(series)}}
+    layers = [
+        _layer("series", {"type": "bar"}, x=across, y=up, color=colour, xOffset=beside, tooltip=tooltip),
+        _layer(
+            "tick",
+            {"type": "tick", "thickness": 3, "bandSize": 22, "opacity": 1},
+            x=across,
+            y=up,
+            color=colour,
+            tooltip=tooltip,
+        ),
+        *_guide_layers(across, up),
+    ]
+    return Chart(table.frame(), {"height": height, "layer": layers})
+
+
+class _Table:
+    """All numbers of a chart under each other, with the layer that draws them."""
+
+    def __init__(self) -> None:
+        self.parts: list[pd.DataFrame] = []
+
+    def add(self, layer: str, name: str, x: np.ndarray, y: np.ndarray, low=None, high=None) -> None:
+        y = np.asarray(y, dtype=float)
+        for values in (y, low, high):
+            if values is not None and not np.isfinite(values).all():
+                raise ValueError(f"{name}: a chart was given a value that is not finite")
+        columns = {"layer": layer, "name": name, "x": x, "y": y, "low": low, "high": high}
+        shown = {"y_shown": [as_read(value) for value in y]}
+        if x.dtype != object:
+            shown["x_shown"] = [as_read(value) for value in x]
+        self.parts.append(pd.DataFrame({k: v for k, v in (columns | shown).items() if v is not None}))
+
+    def frame(self) -> pd.DataFrame:
+        return pd.concat(self.parts, ignore_index=True)
+
+
+def as_read(value: float) -> str:
+    """A number as a reader sees it: Vega's own formats know no three significant digits without zeros."""
+    return number(int(value) if float(value).is_integer() and abs(value) < 1e6 else float(value))
+
+
+def _layer(name: str, mark: dict[str, Any], **encoding: Any) -> dict[str, Any]:
+    return {
+        "transform": [{"filter": f"datum.layer === '{name}'"}],
+        "mark": mark | {"clip": True},
+        "encoding": encoding,
+    }
+
+
+def _guide_layers(across: dict, up: dict) -> list[dict[str, Any]]:
+    line = {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "color": _GUIDE}
+    return [
+        _layer("guide", line, x=across, y=up, detail={"field": "name"}),
+        _layer("guide end", _text("right", -2, -7), x=across, y=up, text={"field": "name"}),
+    ]
+
+
+def _text(align: str, dx: int, dy: int) -> dict[str, Any]:
+    return {"type": "text", "align": align, "dx": dx, "dy": dy, "color": _GUIDE, "fontSize": 12}
+
+
+def _encodings(names: Sequence[str]) -> tuple[dict, dict]:
+    legend = (
+        {"title": None, "orient": "top", "symbolOpacity": 1, "labelLimit": 320} if len(names) > 1 else None
+    )
+    colours = [series_colours()[i % len(series_colours())] for i in range(len(names))]
+    shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(names))]
+    return tuple(
+        {
+            "field": "name",
+            "type": "nominal",
+            "scale": {"domain": list(names), "range": chosen},
+            "legend": legend,
+        }
+        for chosen in (colours, shapes)
+    )
+
+
+def _across(axis: Axis) -> dict[str, Any]:
+    return {
+        "field": "x",
+        "type": "quantitative",
+        "title": axis.title,
+        "scale": _scale(axis),
+        "axis": _ticks(axis),
+    }
+
+
+def _up(axis: Axis) -> dict[str, Any]:
+    return {
+        "field": "y",
+        "type": "quantitative",
+        "title": axis.title,
+        "scale": _scale(axis),
+        "axis": _ticks(axis),
+    }
+
+
+def _scale(axis: Axis) -> dict[str, Any]:
+    kind = {"type": "log", "base": axis.log} if axis.log else {"type": "linear"}
+    return kind | {"domain": list(axis.limits), "nice": False, "clamp": True}
+
+
+def _ticks(axis: Axis) -> dict[str, Any]:
+    return {"labelOverlap": "greedy"} | ({} if axis.ticks is None else {"values": list(axis.ticks)})
+
+
+def _tooltip(x_field: str, x_title: str, y_title: str) -> list[dict[str, str]]:
+    fields = {"name": " ", x_field: x_title, "y_shown": y_title}
+    return [{"field": field, "type": "nominal", "title": title} for field, title in fields.items()]

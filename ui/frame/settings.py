@@ -1,0 +1,24 @@
+"""How a parameter and its value are told to a reader, for lists of settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ui.parameters import Choice, Parameter, Switch, Text
+from ui.words import Words, as_text, quote
+
+
+def label_of(words: Words, parameter: Parameter) -> str:
+    """The label of its control, as Markdown."""
+    return words(f"control.{parameter.name}.label")
+
+
+def value_of(words: Words, parameter: Parameter, value: Any) -> str:
+    """The value as Markdown: codes by their translated names, a reader's text quoted."""
+    if isinstance(parameter, Choice):
+        return words(f"choice.{parameter.name}.{value}")
+    if isinstance(parameter, Switch):
+        return words("setting.on" if value else "setting.off")
+    if isinstance(parameter, Text):
+        return quote(value)
+    return as_text(value)
