@@ -135,7 +135,7 @@ def test_the_first_view_holds_question_controls_picture_and_story(open_page):
     page = open_page("attention")
     parts = [
         page.get_by_role("grid", name="Weights"),
-        *(page.get_by_text(t) for t in ("Why this number", "What to notice")),
+        *(page.get_by_text(t).first for t in ("Why this number", "What to notice")),
     ]
     for part in parts:
         box = part.bounding_box()
