@@ -181,6 +181,7 @@ def step_by_step() -> None:
         page.notice(figure.notices(result, page.words), footnote="notice.toy")
 
     page.tabs(
+        summary=lambda: page.summary(summary),
         rows=lambda: two_queries(result),
         saturation=saturation,
         backward=lambda: backward(result),

@@ -46,7 +46,11 @@ class Words:
 
     def table(self, prefix: str) -> dict[str, str]:
         """All texts whose key begins with `prefix.`, under the rest of the key, placeholders unfilled."""
-        return {key.removeprefix(f"{prefix}."): t for key, t in self._texts.items() if key.startswith(f"{prefix}.")}
+        return {
+            key.removeprefix(f"{prefix}."): t
+            for key, t in self._texts.items()
+            if key.startswith(f"{prefix}.")
+        }
 
     def __contains__(self, key: str) -> bool:
         return key in self._texts

@@ -136,7 +136,6 @@ class Pieces:
         self, result: Result, *, summary: str, rows: matrix.Rows, focus: str = "step", cell: str = "cell"
     ) -> None:
         """Numbers, offline page and notebook of the present state; assets/notebooks/<stem>.py is the notebook."""
-        self.summary(summary)
         draw_takeaway(
             self.entry,
             self.values,
