@@ -148,21 +148,24 @@ def dropout(result: Result) -> None:
         page.notice(dropouts.notices(dropped, page.words))
 
 
+def controls() -> None:
+    page.sentence("s", count="tokens", width=250)
+    page.slider("tokens", width=120)
+    page.slider("dk", width=120)
+    page.slider("tau", width=120)
+    page.switch("scaled")
+    page.choice("mask", width=150)
+    if page["mask"] == "padding":
+        page.slider("pad", width=120)
+    if page["mask"] == "window":
+        page.slider("window", width=120)
+    page.number("seed", width=110)
+
+
 @page.live
 def step_by_step() -> None:
-    with page.controls():
-        reading = page.sentence("s", count="tokens", width=250)
-        page.slider("tokens", width=120)
-        page.slider("dk", width=120)
-        page.slider("tau", width=120)
-        page.switch("scaled")
-        page.choice("mask", width=150)
-        if page["mask"] == "padding":
-            page.slider("pad", width=120)
-        if page["mask"] == "window":
-            page.slider("window", width=120)
-        page.number("seed", width=110)
-    page.remarks(reading, shown=page["tokens"])
+    page.above(controls)
+    page.remarks(page.read("s", page["s"]), shown=page["tokens"])
 
     page.predict(PREDICTIONS, result_of)
     result = result_of(page.values)
@@ -181,7 +184,6 @@ def step_by_step() -> None:
         page.notice(figure.notices(result, page.words), footnote="notice.toy")
 
     page.tabs(
-        summary=lambda: page.summary(summary),
         rows=lambda: two_queries(result),
         saturation=saturation,
         backward=lambda: backward(result),

@@ -43,3 +43,9 @@ def assert_whole(app: AppTest, caplog) -> None:
 def link_of(app: AppTest) -> dict[str, str]:
     """The link that the page wrote."""
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def lines_of_code(app: AppTest) -> list[str]:
+    """The lines of core that the page's stories of a number name, each the last code span of its story."""
+    stories = [m.value for m in app.markdown if m.value.startswith("### ") and m.value.endswith(" `")]
+    return [story.rsplit("` ", 1)[1].removesuffix(" `") for story in stories]

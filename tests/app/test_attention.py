@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.harness import assert_whole, link_of, open_page
+from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 
 
 def type_sentence(text: str, lang: str = "en"):
@@ -46,7 +46,7 @@ def test_the_chosen_weight_is_explained_by_the_numbers_on_screen():
     story = prose(app)
     assert "query 4 ` 习 ` on key 2 ` 爱 `" in story
     assert "softmax over the 4 keys" in story
-    assert app.code[0].value.startswith("softmaxed = masked_softmax(masked)")
+    assert lines_of_code(app) == ["softmaxed = masked_softmax(masked)  # [..., T_q, T_k]"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_chosen_weight_is_explained_by_the_numbers_on_screen():
 def test_every_kind_of_number_has_its_story(cell, lang, caplog):
     app = open_page("attention", {"lang": lang, "cell": cell})
     assert_whole(app, caplog)
-    assert app.code
+    assert len(lines_of_code(app)) == 1
     assert "=" in prose(app)
 
 
@@ -75,6 +75,9 @@ def test_everything_hidden_gives_zeros_and_a_note(caplog):
 
 def test_examples_replace_the_sentence_and_show_all_of_it():
     app = open_page("attention", {"lang": "en"})
+    assert not any(b.label == "我爱学习" for b in app.button)  # not sent before they are wanted
+    app.session_state["attention examples"] = True
+    app.run()
     example = next(b for b in app.button if b.label == "我爱学习")
     app = example.click().run()
     assert link_of(app)["s"] == "我爱学习"

@@ -9,7 +9,7 @@ import torch
 
 from core.attention.masks import causal
 from core.attention.toy import seeded, toy_inputs
-from tests.app.harness import assert_whole, link_of, open_page
+from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from ui import course
 from ui.numbers import number
 from ui.parameters import Text
@@ -28,7 +28,6 @@ PREFIXES = {
 def open_tab(tab: str, query: dict[str, str] | None = None, lang: str = "en"):
     app = open_page("attention", {"lang": lang} | (query or {}))
     app.session_state["attention open tab"] = tab
-    app.session_state[f"attention tabs {lang}"] = Words(lang, "attention")(f"tab.{tab}")
     return app.run()
 
 
@@ -46,7 +45,7 @@ def test_a_tab_is_whole_and_leaves_a_complete_link(tab, lang, caplog):
     app = open_tab(tab, lang=lang)
     assert_whole(app, caplog)
     words = Words(lang, "attention")
-    assert [s.value for s in app.subheader].count(words("notice.title")) == 2
+    assert prose(app).count(f"### {words('notice.title')}") == 2
     assert {p.name for p in course.PAGES["attention"].parameters} <= link_of(app).keys()
     for chart in charts(app):
         titles = {layer["encoding"].get("y", {}).get("title") for layer in chart["layer"]} - {None}
@@ -202,7 +201,7 @@ def test_rows_without_a_key_give_zeros_in_the_backward_pass():
 def test_every_gradient_has_its_story(cell, lang, caplog):
     app = open_tab("backward", {"grad_cell": cell}, lang)
     assert_whole(app, caplog)
-    assert len(app.code) == 2  # one line for the page's number, one for this
+    assert len(lines_of_code(app)) == 2  # one line for the page's number, one for this
     name, row, column = cell.split(".")
     if name == "jac":
         a = weights(causal(6))[3]
@@ -268,7 +267,7 @@ def test_every_number_of_the_order_test_has_its_story(cell, lang, caplog):
         q, k, _ = (x[order] for x in inputs())
         after = torch.softmax((q @ k.T / math.sqrt(8)).masked_fill(~causal(6), -torch.inf), -1)[3, 1].item()
         assert f"= {number(after)} - {number(weights(causal(6))[4, 1].item())} =" in prose(app)
-    assert len(app.code) == 2
+    assert len(lines_of_code(app)) == 2
 
 
 def test_dropout_tells_its_sums_and_the_nan_it_would_make():
@@ -302,4 +301,4 @@ def test_dropout_off_and_without_a_mask():
 def test_every_number_of_dropout_has_its_story(cell, lang, caplog):
     app = open_tab("dropout", {"drop_cell": cell}, lang)
     assert_whole(app, caplog)
-    assert len(app.code) == 2
+    assert len(lines_of_code(app)) == 2

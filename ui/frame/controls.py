@@ -126,15 +126,17 @@ class Controls:
             follow()
 
         st.text_input(**self._widget(name) | {"on_change": changed}, **look)
-        with st.popover(self.words("examples"), width="content"):
-            for position, example in enumerate(example_sentences()):
-                st.button(
-                    example,
-                    key=f"{self.entry.stem} example {position}",
-                    on_click=take,
-                    args=(example,),
-                    type="tertiary",
-                )
+        key = f"{self.entry.stem} examples"
+        with st.popover(self.words("examples"), width="content", key=key, on_change="rerun") as examples:
+            if examples.open:
+                for position, example in enumerate(example_sentences()):
+                    st.button(
+                        example,
+                        key=f"{self.entry.stem} example {position}",
+                        on_click=take,
+                        args=(example,),
+                        type="tertiary",
+                    )
         return self.read(name, self[name])
 
     def read(self, name: str, text: str) -> Reading:

@@ -24,6 +24,15 @@ class PageFrame(Controls, Pieces):
         self.entry = course.PAGES[stem]
         self.values = state.State(self.entry)
         self.words = Words(state.lang(), stem)
+        self._last: list[tuple[st.delta_generator.DeltaGenerator, Callable[[], None]]] = []
+
+    def above(self, controls: Callable[[], None]) -> None:
+        """The row of the page's controls; it stands here and is drawn at the end of the run.
+
+        The values are known before the widgets are drawn, and the picture is what a reader who drags a slider
+        waits for, so it goes to the browser first.
+        """
+        self._last.append((self.controls(), controls))
 
     def open(self) -> None:
         """Read the link, then draw title, language switch, answer, and what the link could not give."""
@@ -43,7 +52,11 @@ class PageFrame(Controls, Pieces):
         @st.fragment
         @functools.wraps(draw)
         def fragment() -> None:
+            self._last = []
             guarded(draw)
+            for place, finish in self._last:
+                with place:
+                    guarded(finish)
             self.values.leave()
 
         fragment()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,11 @@ from ui.predict import Prediction
 from ui.result import Result
 from ui.source import line_that_makes
 from ui.state import State
-from ui.words import Raw, Words
+from ui.words import Raw, Words, quote
+
+# The browser gathers what arrives within 10 ms into one redraw. A breath after the page's own picture makes the
+# picture a redraw of its own, in half the time, and delays the rest of the page by less than that saves.
+AHEAD = 0.012
 
 
 class Pieces:
@@ -46,6 +51,9 @@ class Pieces:
             lang=self.words.lang,
         )
 
+        if cell == "cell":
+            time.sleep(AHEAD)
+
     def chart(self, name: str, chart: Chart, *, summary: str) -> None:
         """A chart as wide as its place; `summary` is what a screen reader says."""
         st.vega_lite_chart(chart.data, chart.spec, key=f"{self.entry.stem} {name}", alt=summary)
@@ -59,29 +67,31 @@ class Pieces:
         cell: str = "cell",
     ) -> None:
         """How the chosen number was made: the formula, the formula with numbers, the shape, the line of code."""
-        st.subheader(self.words("why.title"), anchor=False)
-        chosen = self.values[cell]
+        st.markdown(f"### {self.words('why.title')}\n\n{self._why(result, story, code, self.values[cell])}")
+
+    def _why(
+        self, result: Result, story: Callable, code: Callable, chosen: tuple[str, int, int] | None
+    ) -> str:
         if chosen is None:
-            st.markdown(self.words("why.none"))
-            return
+            return self.words("why.none")
         name, row, column = chosen
         values = result.values(name)
+        title = Raw(self.words(f"title.{name}"))
         if row >= values.shape[0] or column >= values.shape[1]:
-            title = Raw(self.words(f"title.{name}"))
-            st.markdown(self.words("why.outside", matrix=title, row=row + 1, column=column + 1))
-            return
-        st.markdown(story(result, chosen, self.words))
+            return self.words("why.outside", matrix=title, row=row + 1, column=column + 1)
         function, variable = code(name)
-        shape = " × ".join(map(str, values.shape))
-        st.markdown(self.words("why.shape", name=Raw(self.words(f"title.{name}")), shape=Raw(shape)))
-        st.code(line_that_makes(variable, function), language="python")
+        shape = self.words("why.shape", name=title, shape=Raw(" × ".join(map(str, values.shape))))
+        # A code span: a code block brings a syntax highlighter, which costs as much as the formulas at every move.
+        return "\n\n".join(
+            [story(result, chosen, self.words), f"{shape} {quote(line_that_makes(variable, function))}"]
+        )
 
     def notice(self, sentences: Sequence[str], *, footnote: str = "") -> None:
         """What to notice: sentences whose numbers come from the present computation."""
-        st.subheader(self.words("notice.title"), anchor=False)
-        st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-        if footnote:
-            st.caption(self.words(footnote))
+        # One element, not three: the browser goes over every element of the page at every move of a slider.
+        parts = [f"### {self.words('notice.title')}", "\n".join(f"- {sentence}" for sentence in sentences)]
+        parts += [f":small[:gray[{self.words(footnote)}]]"] if footnote else []
+        st.markdown("\n\n".join(parts))
 
     def predict(
         self, predictions: Sequence[Prediction], result_of: Callable[[Mapping[str, Any]], Result]
@@ -109,19 +119,19 @@ class Pieces:
         comparing.compare(self, result_of, draw or side_by_side, numbers)
 
     def tabs(self, **contents: Callable[[], None]) -> None:
-        """Lazy tabs: only the open one is computed. Labels are the words `tab.<name>`; the language keeps it open."""
-        memory = f"{self.entry.stem} open tab"
-        labels = {name: self.words(f"tab.{name}") for name in contents}
-        key = f"{self.entry.stem} tabs {self.words.lang}"
-        if key not in st.session_state:
-            # As a `default` that follows the reader it would send the browser back to it at every other click.
-            st.session_state[key] = labels[st.session_state.get(memory, next(iter(labels)))]
-        tabs = st.tabs(list(labels.values()), key=key, on_change="rerun")
-        for name, tab in zip(contents, tabs, strict=True):
-            if tab.open:
-                st.session_state[memory] = name
-                with tab:
-                    guarded(contents[name])
+        """Lazy tabs: only the open one is computed and sent, at first none. Labels are the words `tab.<name>`.
+
+        A row of segments, since st.tabs is an element for each tab, and every element costs time at every move.
+        """
+        opened = st.segmented_control(
+            self.words("tabs"),
+            options=tuple(contents),
+            format_func=lambda name: self.words.plain(f"tab.{name}"),
+            key=f"{self.entry.stem} open tab",
+            label_visibility="collapsed",
+        )
+        if opened:
+            guarded(contents[opened])
 
     def code(self, result: Result, *, checks: Callable[[Result], Sequence[Check]] = lambda _: ()) -> None:
         """The code that ran, alone or with everything it calls, and the result against what others computed."""
@@ -136,6 +146,7 @@ class Pieces:
         self, result: Result, *, summary: str, rows: matrix.Rows, focus: str = "step", cell: str = "cell"
     ) -> None:
         """Numbers, offline page and notebook of the present state; assets/notebooks/<stem>.py is the notebook."""
+        self.summary(summary)
         draw_takeaway(
             self.entry,
             self.values,
