@@ -32,7 +32,6 @@ IDENTITIES = ("", "q", "k", "v", "residual", "norm")
 # What the browser needs to say. "readout" holds {title}, {row_axis}, {row}, {row_label}, {column_axis}, {column},
 # {column_label}, {value}; "grid" holds {title}, {rows}, {columns}; the name of every axis is a key of its own.
 WORDS = ("readout", "grid", "focus", "hidden", "nan", "table", "download", "filename")
-AXES = ("query", "key", "feature", "token", "head", "position", "layer")
 _STATIC = Path(__file__).resolve().parent.parent / "static"
 # In the order in which each may use those before it.
 _PARTS = ("text", "wire", "style", "colour", "layout", "draw", "extras")
@@ -199,13 +198,13 @@ def encode(
     return struct.pack("<I", len(head)) + head + bytes(body)
 
 
-def spoken(words: Words, axes: Sequence[str] = AXES) -> dict[str, str]:
-    """The words of the component from strings.toml, section [matrix]."""
+def spoken(words: Words) -> dict[str, str]:
+    """The words of the component from strings.toml, section [matrix]; a page adds axes of its own as `matrix.axis.<name>`."""
     marks = ("title", "row_axis", "row", "row_label", "column_axis", "column", "column_label", "value")
     marks += ("rows", "columns")
     keep = {mark: f"{{{mark}}}" for mark in marks}  # filled in by the browser
     texts = {name: words.plain(f"matrix.{name}", **keep) for name in WORDS}
-    return texts | {name: words.plain(f"matrix.axis.{name}") for name in axes}
+    return texts | words.table("matrix.axis")
 
 
 def offline_html(
