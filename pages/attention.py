@@ -21,13 +21,20 @@ from ui.result import Array, Result
 page = frame.open_page("attention")
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def drawn(sentence, seed):
+    """The widest inputs of a sentence, of which every setting is a slice, and the largest score they can reach."""
+    widest = toy_inputs(sentence, seed, d_k=64)
+    return widest, largest_partial_score(widest.q, widest.k)
+
+
 @st.cache_data(max_entries=512, show_spinner=False)
 def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Result:
     """Attention over the first tokens of the sentence, and the numbers the page speaks of."""
-    widest = toy_inputs(sentence, seed, d_k=64)
+    widest, score_limit = drawn(sentence, seed)
     tokens = sentence[:tokens]
     t = len(tokens)
-    toy = toy_inputs(tokens, seed, dk)
+    toy = widest.first(t, dk)
     allowed = {
         "none": torch.ones(t, t, dtype=torch.bool),
         "causal": masks.causal(t),
@@ -45,7 +52,7 @@ def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Resul
     facts = {
         "statistics": describe(trace, allowed),
         "scale": trace.scale,
-        "score_limit": largest_partial_score(widest.q, widest.k),
+        "score_limit": score_limit,
         "w_q": toy.w_q.numpy(),
         "w_k": toy.w_k.numpy(),
         "w_v": toy.w_v.numpy(),

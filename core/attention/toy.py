@@ -21,6 +21,12 @@ class ToyInputs:
     k: Tensor  # [T, d_k]
     v: Tensor  # [T, d_k]
 
+    def first(self, tokens: int, d_k: int) -> "ToyInputs":
+        """The same inputs with fewer tokens and narrower vectors: a slice, nothing is drawn again."""
+        columns = (w[:, :d_k] for w in (self.w_q, self.w_k, self.w_v))  # [d_model, d_k] each
+        corner = (y[:tokens, :d_k] for y in (self.q, self.k, self.v))  # [tokens, d_k] each
+        return ToyInputs(self.x[:tokens], *columns, *corner)
+
 
 def toy_inputs(tokens: Sequence[str], seed: int, d_k: int, d_model: int = 32, max_d_k: int = 64) -> ToyInputs:
     """Untrained Q, K and V for a sentence; components of q, k and v have variance about 1.

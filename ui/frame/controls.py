@@ -139,6 +139,22 @@ class Controls:
                     )
         return self.read(name, self[name])
 
+    def pair(self, source: str, target: str, **look) -> None:
+        """Two boxes for a sentence and its translation, with pairs beside them that fill both."""
+        for name in (source, target):
+            st.text_input(**self._widget(name), **look)
+        key = f"{self.entry.stem} pairs"
+        with st.popover(self.words("examples"), width="content", key=key, on_change="rerun") as examples:
+            if examples.open:
+                for position, (first, second) in enumerate(example_pairs()):
+                    st.button(
+                        f"{first} → {second}",
+                        key=f"{self.entry.stem} pair {position}",
+                        on_click=self.values.set,
+                        kwargs={source: first, target: second},
+                        type="tertiary",
+                    )
+
     def read(self, name: str, text: str) -> Reading:
         """The tokens of the text, with a remark on everything that was done to it."""
         parameter = self.entry.parameter(name)
@@ -169,5 +185,15 @@ class Controls:
 @cache
 def example_sentences() -> tuple[str, ...]:
     """The sentences offered beside a text box."""
+    return tuple(_examples()["sentences"])
+
+
+@cache
+def example_pairs() -> tuple[tuple[str, str], ...]:
+    """Sentences with their translations, offered beside two boxes."""
+    return tuple((source, target) for source, target in _examples()["pairs"])
+
+
+def _examples() -> dict:
     with (course.ROOT / "assets" / "examples" / "sentences.toml").open("rb") as file:
-        return tuple(tomllib.load(file)["sentences"])
+        return tomllib.load(file)

@@ -24,6 +24,7 @@ class PageFrame(Controls, Pieces):
         self.entry = course.PAGES[stem]
         self.values = state.State(self.entry)
         self.words = Words(state.lang(), stem)
+        self.seen = False
         self._last: list[tuple[st.delta_generator.DeltaGenerator, Callable[[], None]]] = []
 
     def above(self, controls: Callable[[], None]) -> None:
@@ -57,6 +58,7 @@ class PageFrame(Controls, Pieces):
             for place, finish in self._last:
                 with place:
                     guarded(finish)
+            self.seen = True
             self.values.leave()
 
         fragment()

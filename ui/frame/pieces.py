@@ -24,7 +24,8 @@ from ui.words import Raw, Words, quote
 
 # The browser gathers what arrives within 10 ms into one redraw. A breath after the page's own picture makes the
 # picture a redraw of its own, in half the time, and delays the rest of the page by less than that saves.
-AHEAD = 0.012
+AHEAD = 0.012  # s
+AHEAD_AT_FIRST = 0.12  # s: a page that opens has hundreds of ms of other things to set up
 
 
 class Pieces:
@@ -33,6 +34,7 @@ class Pieces:
     entry: course.Page
     values: State
     words: Words
+    seen: bool  # the live part has been drawn before
     asking: Prediction | None = None  # a question that waits for its answer, in this run
 
     def matrices(self, rows: matrix.Rows, *, summary: str, focus: str = "step", cell: str = "cell") -> None:
@@ -52,7 +54,7 @@ class Pieces:
         )
 
         if cell == "cell":
-            time.sleep(AHEAD)
+            time.sleep(AHEAD if self.seen else AHEAD_AT_FIRST)
 
     def chart(self, name: str, chart: Chart, *, summary: str) -> None:
         """A chart as wide as its place; `summary` is what a screen reader says."""

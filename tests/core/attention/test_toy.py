@@ -77,3 +77,11 @@ def test_the_numbers_that_shared_links_rely_on():
 def test_impossible_values_are_refused(tokens, d_k):
     with pytest.raises(ValueError, match=r"d_k must lie in 1\.\.64|one token"):
         toy_inputs(tokens, 0, d_k)
+
+
+def test_a_slice_is_what_would_have_been_drawn():
+    sentence = ("the", "cat", "saw", "the", "cat")
+    part = toy_inputs(sentence, 3, 64).first(4, 5)
+    direct = toy_inputs(sentence[:4], 3, 5)
+    for name in ("x", "w_q", "w_k", "w_v", "q", "k", "v"):
+        torch.testing.assert_close(getattr(part, name), getattr(direct, name))
