@@ -31,7 +31,7 @@ def the_map() -> None:
         st.switch_page(course.file_of(course.PAGES[chosen]))
 
 
-st.subheader(page.words("routes.title"), anchor=False)
+st.header(page.words("routes.title"), anchor=False)
 for column, (minutes, stems) in zip(st.columns(len(ROUTES)), ROUTES.items(), strict=True):
     with column:
         st.markdown(page.words(f"routes.{minutes}"))

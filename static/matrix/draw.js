@@ -186,7 +186,10 @@ function buildCanvas(view) {
     view.box.insertBefore(view.canvas, view.svg)
   }
   view.numbered = false
-  view.grid.append(...[...view.columnLabels, ...view.rowLabels].filter(Boolean))
+  // The canvas speaks for itself; labels outside a grid's rows would be headers of nothing.
+  const labels = [...view.columnLabels, ...view.rowLabels].filter(Boolean)
+  for (const each of labels) each.removeAttribute('role')
+  view.grid.append(...labels)
   Object.assign(view.canvas.style, { left: `${block.left}px`, top: `${block.top}px`, width: `${block.width}px`, height: `${block.height}px` })
 }
 

@@ -47,5 +47,5 @@ def link_of(app: AppTest) -> dict[str, str]:
 
 def lines_of_code(app: AppTest) -> list[str]:
     """The lines of core that the page's stories of a number name, each the last code span of its story."""
-    stories = [m.value for m in app.markdown if m.value.startswith("### ") and m.value.endswith(" `")]
+    stories = [m.value for m in app.markdown if m.value.startswith("## ") and m.value.endswith(" `")]
     return [story.rsplit("` ", 1)[1].removesuffix(" `") for story in stories]

@@ -45,7 +45,7 @@ def test_a_tab_is_whole_and_leaves_a_complete_link(tab, lang, caplog):
     app = open_tab(tab, lang=lang)
     assert_whole(app, caplog)
     words = Words(lang, "attention")
-    assert prose(app).count(f"### {words('notice.title')}") == 2
+    assert prose(app).count(f"## {words('notice.title')}") == 2
     assert {p.name for p in course.PAGES["attention"].parameters} <= link_of(app).keys()
     for chart in charts(app):
         titles = {layer["encoding"].get("y", {}).get("title") for layer in chart["layer"]} - {None}

@@ -57,7 +57,7 @@ def test_nothing_pinned_draws_nothing():
     app = open_page("attention", {"lang": "en"})
     assert link_of(app)["a"] == "none"
     assert not drawn(app)
-    assert "A against B" not in [s.value for s in app.subheader]
+    assert "A against B" not in [s.value for s in app.header]
 
 
 def test_pin_then_move_shows_both_and_their_difference(caplog):

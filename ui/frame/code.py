@@ -62,7 +62,7 @@ def _draw_trap(trap: TransposeTrap, words: Words) -> None:
 
 
 def _draw_checks(checks: Sequence[Check], result: Result, words: Words) -> None:
-    st.subheader(words("check.title"), anchor=False)
+    st.header(words("check.title"), anchor=False)
     lines = [f"| {words('check.compared')} | {words('check.difference')} |", "|:--|--:|"]
     lines += [
         f"| {words(f'check.{check.name}')} | {words('check.value', value=check.difference)} |"

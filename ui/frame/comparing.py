@@ -129,7 +129,7 @@ def _summary(page: PageFrame, row: tuple[Matrix, ...]) -> str:
 def _head(page: PageFrame, pin: Pinned, a: dict[str, Any], b: dict[str, Any]) -> None:
     stem = page.entry.stem
     with st.container(horizontal=True, vertical_alignment="center", key="compare head"):
-        st.subheader(page.words("compare.title"), anchor=False)
+        st.header(page.words("compare.title"), anchor=False)
         st.button(
             page.words("compare.swap"),
             key=f"{stem} swap",

@@ -69,7 +69,7 @@ class Pieces:
         cell: str = "cell",
     ) -> None:
         """How the chosen number was made: the formula, the formula with numbers, the shape, the line of code."""
-        st.markdown(f"### {self.words('why.title')}\n\n{self._why(result, story, code, self.values[cell])}")
+        st.markdown(f"## {self.words('why.title')}\n\n{self._why(result, story, code, self.values[cell])}")
 
     def _why(
         self, result: Result, story: Callable, code: Callable, chosen: tuple[str, int, int] | None
@@ -91,7 +91,7 @@ class Pieces:
     def notice(self, sentences: Sequence[str], *, footnote: str = "") -> None:
         """What to notice: sentences whose numbers come from the present computation."""
         # One element, not three: the browser goes over every element of the page at every move of a slider.
-        parts = [f"### {self.words('notice.title')}", "\n".join(f"- {sentence}" for sentence in sentences)]
+        parts = [f"## {self.words('notice.title')}", "\n".join(f"- {sentence}" for sentence in sentences)]
         parts += [f":small[:gray[{self.words(footnote)}]]"] if footnote else []
         st.markdown("\n\n".join(parts))
 

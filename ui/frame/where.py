@@ -16,17 +16,17 @@ def draw_where(entry: course.Page, words: Words, link_to: Callable[[str], None])
     left, right = st.columns([2, 3], gap="large")
     with left:
         if entry.needs:
-            st.subheader(words("where.before"), anchor=False)
+            st.header(words("where.before"), anchor=False)
             for stem in entry.needs:
                 link_to(stem)
         following = pages_after(entry.stem)
         if following:
-            st.subheader(words("where.next"), anchor=False)
+            st.header(words("where.next"), anchor=False)
             for stem in following:
                 link_to(stem)
     with right:
         if entry.sources:
-            st.subheader(words("where.sources"), anchor=False)
+            st.header(words("where.sources"), anchor=False)
             st.markdown("\n".join(f"- {cited(key, words)}" for key in entry.sources))
 
 
