@@ -19,6 +19,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from ui.browser_code import component
+
 Point = tuple[float, float]  # (column, row)
 
 KINDS = (
@@ -235,10 +237,4 @@ def _stem(diagram: Diagram, value: object) -> str | None:
 @cache
 def _component() -> Callable:
     digest = hashlib.sha256(_SCRIPT.read_bytes()).hexdigest()[:12]
-    # Short, because it is sent again at every rerun; with line breaks, or it would be taken for a file's path.
-    loader = (
-        "export default async c => (await import(\n"
-        f"new URL('app/static/diagram.js?v={digest}', document.baseURI)\n"
-        ")).default(c)\n"
-    )
-    return st.components.v2.component("glassformer_diagram", js=loader, isolate_styles=True)
+    return component("diagram", digest)

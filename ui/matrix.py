@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
+from ui.browser_code import component
 from ui.words import Words
 
 Cell = tuple[str, int, int]  # (name of the matrix, row, column), counted from 0
@@ -333,13 +334,7 @@ def _text(text: str) -> str:
 @cache
 def _component() -> Callable:
     digest = hashlib.sha256(b"".join(_source(name).encode() for name in _SCRIPTS)).hexdigest()[:12]
-    # Short, because it is sent again at every rerun; with line breaks, or it would be taken for a file's path.
-    loader = (
-        "export default async c => (await import(\n"
-        f"new URL('app/static/matrix.js?v={digest}', document.baseURI)\n"
-        ")).default(c)\n"
-    )
-    return st.components.v2.component("glassformer_matrix", js=loader, isolate_styles=True)
+    return component("matrix", digest)
 
 
 def _source(name: str) -> str:

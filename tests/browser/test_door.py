@@ -87,3 +87,16 @@ def test_the_map_is_kept_as_a_picture_in_each_look(open_page, lang, dark, width,
     page = open_page("", lang, dark=dark, width=width, height=height)
     assert sideways_scroll(page) == 0
     shot(page, f"home {lang} {'dark' if dark else 'light'} {width}")
+
+
+@pytest.mark.parametrize(("path", "script"), [("attention", "matrix.js"), ("", "diagram.js")])
+def test_a_script_that_does_not_load_is_said_in_both_languages(open_page, watch, path, script):
+    page = open_page(
+        "attention" if path == "" else ""
+    )  # a page without the script, to block it before it is asked for
+    page.context.route(f"**/app/static/{script}*", lambda route: route.abort())
+    page.goto(page.url.split("?")[0].rsplit("/", 1)[0] + f"/{path}?lang=en")
+    expect(page.get_by_text("The picture could not be loaded")).to_be_visible()
+    expect(page.get_by_text("图没有载入")).to_be_visible()
+    assert watch.errors
+    watch.errors.clear()
