@@ -21,7 +21,7 @@ def sum_of_exponentials(exponents: Sequence[float], shown: int = 4) -> Raw:
 
 def bracketed(value: float) -> Raw:
     """A number that may follow a sign: in brackets if it is negative."""
-    text = number(float(value))
+    text = number(value)
     return Raw(f"({text})" if text.startswith("−") else text)
 
 

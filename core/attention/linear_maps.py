@@ -45,6 +45,23 @@ def product_shape(a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Product
     return ProductShape(a, b, shape, a[-1], math.prod(shape) * a[-1], None, None)
 
 
+@dataclass(frozen=True)
+class SmallProduct:
+    """Two matrices of whole numbers and their product, small enough to be checked by hand."""
+
+    a: Tensor  # [A, B]
+    b: Tensor  # [B, C]
+    c: Tensor  # [A, C]
+
+
+def small_product(rows: int, inner: int, columns: int) -> SmallProduct:
+    """[rows, inner] × [inner, columns] with whole numbers from −3 to 5, always the same ones."""
+    a = torch.arange(rows * inner).view(rows, inner) * 3 % 7 - 1  # [A, B]
+    b = torch.arange(inner * columns).view(inner, columns) * 5 % 9 - 3  # [B, C]
+    c = a @ b  # [A, C]
+    return SmallProduct(a, b, c)
+
+
 # 2 × 2 matrices, float64
 
 
@@ -92,6 +109,30 @@ def apply(matrix: Tensor, points: Tensor, offset: Tensor | None = None) -> Tenso
     """matrix · x + offset for every point. matrix [D, 2], points [..., 2], offset [D]; returns [..., D]."""
     moved = points @ matrix.T  # [..., D]
     return moved if offset is None else moved + offset
+
+
+@dataclass(frozen=True)
+class WorkedMap:
+    """A map at work on a vector u and on the two unit vectors, which are the columns of x and of y."""
+
+    m: Tensor  # [2, 2]
+    x: Tensor  # [2, 3]  u, e₁, e₂
+    b: Tensor  # [2, 1]  the same offset for every column
+    y: Tensor  # [2, 3]  their images
+
+
+def worked_map(
+    entries: tuple[float, ...], u: tuple[float, float], offset: tuple[float, float] = (0, 0)
+) -> WorkedMap:
+    """M x + b with vectors as columns, as on a blackboard; `apply` is the same with points as rows.
+
+    `entries` are m₁₁, m₁₂, m₂₁, m₂₂. Everything is float64.
+    """
+    m = torch.tensor(entries, dtype=torch.float64).view(2, 2)  # [2, 2]
+    x = torch.cat([torch.tensor([u], dtype=m.dtype).T, torch.eye(2, dtype=m.dtype)], dim=1)  # [2, 3]
+    b = torch.tensor([offset], dtype=m.dtype).T  # [2, 1]
+    y = m @ x + b  # [2, 3]
+    return WorkedMap(m, x, b, y)
 
 
 def letter(size: float = 1.0) -> Tensor:

@@ -38,7 +38,7 @@ def batch_shapes(
         raise ValueError(f"batch and tokens must be at least 1, got {batch} and {tokens}")
     x = torch.randn(batch, tokens, d_model, generator=generator)  # [B, T, d]
     steps = [ShapeStep("x", "", ("batch", "tokens", "d_model"), x)]
-    heads = {}
+    heads: dict[str, Tensor] = {}
     for name in "qkv":
         w = torch.randn(d_model, d_model, generator=generator) / math.sqrt(d_model)  # [d, d]
         flat = x @ w  # [B, T, d]
@@ -72,3 +72,13 @@ def batch_shapes(
         ShapeStep("joined", "back.reshape(B, T, d_model)", ("batch", "tokens", "d_model"), back.flatten(-2)),
     ]
     return tuple(steps)
+
+
+def heads_by_view_alone(flat: Tensor, n_heads: int) -> Tensor:
+    """A mistake to recognise: [B, T, d] viewed as [B, H, T, d_head] at once, without the transpose.
+
+    The shape is right and nothing is raised, but numbers of several tokens end up in one row.
+    """
+    batch, tokens, d_model = flat.shape
+    wrong = flat.view(batch, n_heads, tokens, d_model // n_heads)  # [B, H, T, d_head]
+    return wrong

@@ -4,10 +4,10 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions.attention import PREDICTIONS
+from ui.predictions import attention, linear_maps
 from ui.words import LANGUAGES, Words
 
-ASKED = {"attention": PREDICTIONS}
+ASKED = {"attention": attention.PREDICTIONS, "linear_maps": linear_maps.PREDICTIONS}
 
 
 def made(**changes) -> Prediction:

@@ -1,6 +1,7 @@
 """What is copied from a page runs on its own, and computes what the core computes."""
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -20,6 +21,12 @@ TWINS = [page.twins for page in course.PAGES.values() if page.twins]
 # How each shown function is tried outside: an expression of its module's names, giving a list of arrays.
 # A page that shows a new function adds its own line here.
 TRIALS = {
+    "core.attention.linear_maps.worked_map": "[*vars(worked_map((1.2, 0.6, -0.4, 1.0), (2.0, 1.0), (0.5, 0.0))).values()]",
+    "core.attention.linear_maps.product_shape": "[*product_shape((4, 16, 512), (512, 64)).shape, product_shape((3, 4), (2, 4)).differ[1]]",
+    "core.attention.linear_maps.describe": "[describe(torch.tensor([[1.2, 0.6], [-0.4, 1.0]])).determinant]",
+    "core.attention.linear_maps.additivity_gap": "[additivity_gap(Tensor([[1, 2], [3, 4]]), Tensor([1, 0.5]), Tensor([0, 1]), Tensor([1, -1]))]",
+    "core.attention.linear_maps.compare": "[compare(Tensor([0, 1, 2]), Tensor([1, 1, 1])).cosine]",
+    "core.attention.shapes.batch_shapes": "[s.tensor for s in batch_shapes(torch.Generator().manual_seed(3), 2, 3, 4, 2)]",
     "core.attention.dot_product.attention": """
 [*vars(attention(
     torch.arange(12.0).reshape(3, 4).sin(), torch.arange(20.0).reshape(5, 4).cos(), torch.arange(10.0).reshape(5, 2),
@@ -71,7 +78,7 @@ def test_every_shown_function_is_tried():
 
 @pytest.mark.parametrize("dotted", SHOWN)
 def test_a_shown_function_runs_alone_and_gives_the_same_numbers(dotted, tmp_path):
-    module = sys.modules[dotted.rpartition(".")[0]]
+    module = importlib.import_module(dotted.rpartition(".")[0])
     text = closure(dotted)
     assert source_of(dotted) in text
     assert_equal(run_outside(text, TRIALS[dotted], tmp_path), run_here(module, TRIALS[dotted]))

@@ -1,5 +1,6 @@
 """Attention: from the matrix product to cross-attention."""
 
+from ui.course import linear_maps
 from ui.course.page import Page
 from ui.parameters import Cell, Choice, Pinned, Real, Switch, Text, Whole
 
@@ -41,7 +42,7 @@ EXPERIMENTS = (
 )
 
 PAGES = (
-    Page("linear_maps"),
+    linear_maps.PAGE,
     Page(
         "attention",
         parameters=(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import streamlit as st
 
@@ -95,6 +96,20 @@ class Controls:
         """A box for the reader's own text. What is typed stays as typed; the tidied text is returned."""
         st.text_input(**self._widget(name), **look)
         return self.entry.parameter(name).tidy(self[name])
+
+    def presets(self, label: str, choices: Mapping[str, Mapping[str, Any]]) -> None:
+        """A list of named states, each setting some of the page's values: the words `label` and `preset.<name>`."""
+        key = f"{self.entry.stem} {label}"
+        with st.popover(self.words(label), width="content", key=key, on_change="rerun") as opened:
+            if opened.open:
+                for name, values in choices.items():
+                    st.button(
+                        self.words(f"preset.{name}"),
+                        key=f"{key} {name}",
+                        on_click=self.values.set,
+                        kwargs=dict(values),
+                        type="tertiary",
+                    )
 
     def _widget(self, name: str) -> dict:
         return {

@@ -216,3 +216,32 @@ def test_zero_has_no_direction():
         found = lm.compare(a, b)
         assert (found.dot, found.cosine, found.degrees) == (0, None, None)
     assert lm.compare(vector(1, 2), vector(0, 0)).shadow is None
+
+
+# What a page works out
+
+
+@given(matrices(), st.tuples(numbers, numbers), st.tuples(numbers, numbers))
+@modest
+def test_a_worked_map_is_pytorchs_linear_layer_with_vectors_as_columns(m, u, b):
+    worked = lm.worked_map(tuple(m.flatten().tolist()), u, b)
+    close(worked.m, m)
+    close(worked.x, torch.cat([vector(*u)[:, None], torch.eye(2, dtype=DOUBLE)], 1))
+    close(worked.y, torch.nn.functional.linear(worked.x.T, m, vector(*b)).T)
+
+
+def test_a_small_product_by_hand():
+    found = lm.small_product(2, 3, 2)
+    assert found.a.tolist() == [[-1, 2, 5], [1, 4, 0]]
+    assert found.b.tolist() == [[-3, 2], [-2, 3], [-1, 4]]
+    assert found.c.tolist() == [[3 - 4 - 5, -2 + 6 + 20], [-3 - 8, 2 + 12]]
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 8))
+@modest
+def test_a_small_product_stays_small(rows, inner, columns):
+    found = lm.small_product(rows, inner, columns)
+    assert found.c.shape == (rows, columns)
+    assert found.a.abs().max() <= 5
+    assert found.b.abs().max() <= 5
+    assert torch.equal(found.c.double(), torch.einsum("ij,jk->ik", found.a.double(), found.b.double()))
