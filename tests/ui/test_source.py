@@ -32,6 +32,18 @@ TRIALS = {
     torch.arange(12.0).reshape(3, 4).sin(), torch.arange(20.0).reshape(5, 4).cos(), torch.arange(10.0).reshape(5, 2),
     torch.arange(15).reshape(3, 5) % 4 > 0, dropout_p=0.3, generator=torch.Generator().manual_seed(5),
 )).values()]""",
+    "core.attention.additive.additive_attention": """
+[*vars(additive_attention(
+    torch.arange(12.0).reshape(3, 4).sin(), torch.arange(20.0).reshape(5, 4).cos(), torch.arange(8.0).reshape(4, 2) / 9,
+    torch.arange(8.0).reshape(4, 2).sin(), torch.ones(2), torch.arange(15).reshape(3, 5) % 4 > 0,
+)).values()]""",
+    "core.attention.complexity.layer_costs": """
+[number for cost in layer_costs(300, 64, 5, 20) for number in (cost.work, cost.sequential, cost.path)]""",
+    "core.attention.recurrent.recurrent_encoder": """
+[*vars(recurrent_encoder(
+    torch.arange(12.0).reshape(4, 3).sin(),
+    RecurrentWeights(torch.arange(6.0).reshape(3, 2).cos(), torch.arange(4.0).reshape(2, 2).sin()),
+)).values()]""",
 }
 TWIN_TRIAL = """
 [*vars(attention_backward(

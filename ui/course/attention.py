@@ -1,6 +1,6 @@
 """Attention: from the matrix product to cross-attention."""
 
-from ui.course import linear_maps
+from ui.course import cross_attention, linear_maps
 from ui.course.page import Page
 from ui.parameters import Cell, Choice, Pinned, Real, Switch, Text, Whole
 
@@ -60,5 +60,5 @@ PAGES = (
     ),
     Page("masks", needs=("attention",)),
     Page("multi_head", needs=("attention",)),
-    Page("cross_attention", needs=("multi_head",)),
+    cross_attention.PAGE,
 )

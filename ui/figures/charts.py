@@ -36,6 +36,7 @@ class Axis:
     limits: tuple[float, float]
     log: int = 0  # base of a logarithmic axis, 0 for a linear one
     ticks: tuple[float, ...] | None = None
+    format: str = ""  # of the labels, in d3's language: "~s" writes 10,000,000 as 10M
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +231,8 @@ def _encodings(names: Sequence[str]) -> tuple[dict, dict]:
     legend = (
         {"title": None, "orient": "top", "symbolOpacity": 1, "labelLimit": 320} if len(names) > 1 else None
     )
+    if legend and len(names) > 3:  # one row would run out of a narrow chart
+        legend["columns"] = 2
     colours = [series_colours()[i % len(series_colours())] for i in range(len(names))]
     shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(names))]
     return tuple(
@@ -269,7 +272,8 @@ def _scale(axis: Axis) -> dict[str, Any]:
 
 
 def _ticks(axis: Axis) -> dict[str, Any]:
-    return {"labelOverlap": "greedy"} | ({} if axis.ticks is None else {"values": list(axis.ticks)})
+    placed = {} if axis.ticks is None else {"values": list(axis.ticks)}
+    return {"labelOverlap": "greedy"} | placed | ({"format": axis.format} if axis.format else {})
 
 
 def _tooltip(x_field: str, x_title: str, y_title: str) -> list[dict[str, str]]:
