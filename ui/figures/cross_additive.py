@@ -13,8 +13,8 @@ from ui.matrix import Matrix
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
-ABOVE = ("pq", "pk", "summed", "hidden")
-BELOW = ("e", "s", "add", "dot", "kinds_diff")
+ABOVE = ("pq", "pk", "summed", "hidden", "e", "s")
+BELOW = ("add", "dot", "kinds_diff")
 WEIGHTS = ("add", "dot")
 PRECISION = 1e-12
 
@@ -55,7 +55,7 @@ def _entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
-    """What additive attention computes above; both scores, both weights and their difference below."""
+    """What additive attention computes and both scores above; both weights and their difference below."""
     return tuple(_matrix(n, result, words) for n in ABOVE), tuple(_matrix(n, result, words) for n in BELOW)
 
 
@@ -75,7 +75,7 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
         identity={"pq": "q", "pk": "k"}.get(name, ""),
         note=" × ".join(map(str, array.values.shape)),
         arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
-        large=name in WEIGHTS,
+        large=name in BELOW,
     )
 
 
