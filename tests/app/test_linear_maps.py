@@ -280,3 +280,30 @@ def test_the_notebook_runs_alone_and_gives_the_pages_numbers(lang, monkeypatch, 
     m = np.array([[-0.7, 0.6], [-0.4, 1.0]])
     x = np.array([[0.3, 1, 0], [1, 0, 1]])
     np.testing.assert_allclose(y, m @ x + [[0], [1.1]], atol=1e-12)
+
+
+# Predict first: what must come out, by hand. b = (1, 0.5) → −b; det diag(2, 2) = 4; a projection has no area;
+# a reflection keeps lengths.
+ANSWERS = {"bias": "minus", "double": "four", "shadow": "zero", "mirror": "equal"}
+TOLD = {
+    "bias": "(−1, −0.500)",
+    "double": "from 1.28 to 5.12",
+    "shadow": "from 1.28 to 0",
+    "mirror": "determinant from 1 to −1",
+}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_verdicts_are_those_of_pencil_and_paper(name, lang, caplog):
+    app = opened({"u1": 1.1, "u2": -0.3}, lang=lang)
+    app.button(key=f"{STEM} predict").click().run()
+    app.button_group(key=f"{STEM} predict which").set_value(name).run()
+    if f"{STEM} predict.set_up" in [b.key for b in app.button]:
+        app.button(key=f"{STEM} predict.set_up").click().run()
+    app.radio(key=f"{STEM} predict guess {name}").set_value(ANSWERS[name]).run()
+    app.button(key=f"{STEM} predict.show").click().run()
+    assert_whole(app, caplog)
+    assert len(app.success) == 1
+    if lang == "en":
+        assert TOLD[name] in prose(app)

@@ -71,6 +71,13 @@ def test_rounding_of_a_sum_of_tenths_is_not_shown():
     assert coordinates((0.1 + 0.2 - 0.3, -0.4)) == "(0, −0.400)"
 
 
+def test_a_zero_made_of_tenths_is_drawn_as_zero():
+    drawn = figure.matrices(result((0.6, 0.8, 0.8, -0.6), (2.0, -1.5)), Words("en", "linear_maps"))[0][-1]
+    assert 0.6 * 2.0 + 0.8 * -1.5 != 0  # what floating point makes of it
+    assert drawn.values[0, 0] == 0
+    assert drawn.values[1, 0] == 2.5
+
+
 def test_a_moving_entry_changes_the_table_and_not_the_chart():
     words = Words("en", "linear_maps")
     one, other = (figure.chart(result(entries), words) for entries in ((1.0, 0, 0, 1), (2.0, -2, 2, 2)))

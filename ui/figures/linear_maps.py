@@ -66,7 +66,7 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
     return Matrix(
         name=name,
         title=words.plain(f"title.{name}"),
-        values=array.values,
+        values=np.round(array.values, 12) + 0.0,  # without the rounding error of a sum of tenths
         rows=array.rows,
         columns=array.columns,
         fill="signed",
