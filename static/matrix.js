@@ -40,6 +40,7 @@ class Picture {
     this.arrows = []
     this.hover = null // [name, row, column] under the pointer or with the keyboard's focus
     this.sent = 0
+    this.toggled = [] // clicks [number, name, row, column] in matrices to draw in that Python has not seen yet
     this.root = element('div', 'picture')
     const style = element('style', '', this.root)
     style.textContent = STYLE
@@ -84,6 +85,7 @@ class Picture {
   update(component) {
     this.component = component
     this.data = decode(component.data)
+    this.toggled = this.toggled.filter(([n]) => n > this.data.seen)
     // A click that Python has not seen yet stays as the reader left it.
     if (this.data.seen >= this.sent || !this.stillThere()) {
       this.sent = Math.max(this.data.seen, 0)
@@ -160,7 +162,7 @@ class Picture {
     const { spec, box } = view
     const { x, y, ...inner } = place
     const sizeKey = JSON.stringify([inner, spec.rows, spec.columns, spec.axisTitles, spec.identity, spec.title, spec.fill,
-      spec.hidden !== null, spec.limits, this.colours.key, this.font, isCanvas(spec)])
+      spec.hidden !== null, spec.limits, this.colours.key, this.font, isCanvas(spec, place)])
     view.block = place
     box.style.cssText = `left:${x}px;top:${y}px;width:${inner.w}px;height:${inner.h}px`
     this.drawTitle(view, place)
@@ -178,7 +180,7 @@ class Picture {
     return this.root.getRootNode().activeElement
   }
 
-  drawTitle({ button, note, spec }, place) {
+  drawTitle({ button, note, spec, svg }, place) {
     const shown = visible(spec.title)
     if (button.textContent !== shown) button.textContent = shown
     const pressed = `${spec.name === this.focus}`
@@ -190,6 +192,7 @@ class Picture {
     const top = place.role === 'strip' ? place.titleHeight - 16 : place.titleHeight
     note.style.cssText = `left:${place.noteLeft}px;top:${top}px;font-size:11.5px;color:${this.colours.quiet};`
       + `max-width:${Math.max(0, place.w - place.noteLeft)}px`
+    svg.style.cursor = spec.draw ? 'crosshair' : ''
   }
 
   drawArrows(plan, measure) {
@@ -284,15 +287,21 @@ class Picture {
   }
 
   choose(cell) {
+    if (cell && this.views.get(cell[0]).spec.draw) {
+      this.send(cell)
+      return
+    }
     if (String(cell) === String(this.chosen)) return
     this.chosen = cell
     this.send()
     this.mark()
   }
 
-  send() {
+  // Streamlit may skip a report that a newer one overtakes, so every report holds all clicks that are still unseen.
+  send(toggle = null) {
     this.sent = Math.max(Date.now(), this.sent + 1, this.data.seen + 1)
-    this.component.setStateValue('event', { focus: this.focus, cell: this.chosen, n: this.sent })
+    if (toggle) this.toggled.push([this.sent, ...toggle])
+    this.component.setStateValue('event', { focus: this.focus, cell: this.chosen, n: this.sent, toggled: this.toggled })
   }
 
   // Which rows and columns of a matrix belong to a cell of this or another one: those of equally named axes.
@@ -327,7 +336,7 @@ class Picture {
     const { words } = this.data
     const i = cell[1] * spec.shape[1] + cell[2]
     const number = Number.isNaN(spec.values[i]) ? words.nan
-      : spec.wire === 'u8' ? `≈ ${formatNumber(spec.values[i], 2)}` : formatNumber(spec.values[i])
+      : spec.whole ? `${spec.values[i]}` : spec.wire === 'u8' ? `≈ ${formatNumber(spec.values[i], 2)}` : formatNumber(spec.values[i])
     const named = (text, position) => (text === `${position}` ? '' : visible(text))
     this.read.setAttribute('aria-live', view.canvas || !view.block.label ? 'polite' : 'off')
     fillNodes(this.read, words.readout, {

@@ -48,8 +48,8 @@ class Matrix:
     values [R, C] may hold NaN, drawn with a look of its own; infinity only where `hidden` [R, C] is True.
     `limits` fix the colour scale; a value outside keeps its number and gets the colour of the end.
     Matrices whose `axes` share a name are marked together: the same query row, the same key column.
-    wire "u8" sends a byte a cell, for thumbnails; their read-out is approximate, and a matrix with NaN or with
-    values outside its limits is sent in full nevertheless.
+    wire "u8" makes a thumbnail: a byte a cell, painted as pixels unless it is in focus. Its read-out is approximate,
+    and a matrix with NaN or with values outside its limits is sent in full nevertheless.
     Raises ValueError for shapes that do not agree, an unexplained infinity, limits that are not an interval,
     and an unknown fill, identity or wire.
     """
@@ -70,16 +70,15 @@ class Matrix:
     wire: Literal["f32", "u8"] = "f32"
     large: bool = False  # on a wide screen as large as the matrix in focus, for matrices to be compared
     hidden_as: str = ""  # what a hidden cell means, where it is not "−∞, hidden by the mask"
+    draw: bool = False  # a click on a cell toggles it instead of choosing it
+    whole: bool = False  # whole numbers, shown without decimals
 
     def __post_init__(self) -> None:
-        values = np.array(
-            self.values, dtype=np.float32
-        )  # a copy: the picture must not change behind our back
+        # A copy: the picture must not change behind our back.
+        values = np.array(self.values, dtype=np.float32)
         shape = (len(self.rows), len(self.columns))
         if values.ndim != 2 or values.shape != shape or 0 in shape:
-            raise ValueError(
-                f"{self.name}: values of shape {values.shape} for {shape[0]} × {shape[1]} labels"
-            )
+            raise ValueError(f"{self.name}: values of shape {values.shape} for {shape} labels")
         hidden = None if self.hidden is None else np.array(self.hidden, dtype=bool)
         if hidden is not None and hidden.shape != shape:
             raise ValueError(f"{self.name}: hidden has shape {hidden.shape}, the values {shape}")
@@ -114,10 +113,11 @@ class Matrix:
 
 @dataclass(frozen=True)
 class LinkedEvent:
-    """What the reader sees: the matrix in focus and the chosen cell."""
+    """What the reader sees: the matrix in focus and the chosen cell; and the cells toggled since the last report."""
 
     focus: str
     cell: Cell | None
+    toggled: tuple[Cell, ...] = ()  # in the order of the clicks; a cell clicked twice is here twice
 
 
 def linked(
@@ -142,7 +142,7 @@ def linked(
     seen = f"{key}.seen"
 
     def report() -> None:
-        event = _reported(rows, st.session_state.get(key))
+        event = _reported(rows, st.session_state.get(key), st.session_state.get(seen, 0))
         if event is not None and on_change is not None:
             st.session_state[seen] = event[0]
             on_change(event[1])
@@ -170,6 +170,7 @@ def encode(
 ) -> bytes:
     """The picture as bytes: [header length, uint32 LE][header, JSON in UTF-8][arrays], arrays at multiples of 4.
 
+    What a matrix has in common with others is said once, in "kinds", so that many small ones stay small.
     A matrix's "at" and "hidden" count bytes from the end of the header. Values are float32 LE in row order, or one
     byte each, 0 to 255 between the limits; hidden cells are one bit each, lowest bit first. `seen` is the number
     of the last report from the browser that focus and cell already take into account.
@@ -184,6 +185,7 @@ def encode(
         raise ValueError(f"there is no cell {cell!r}")
     body = bytearray()
     labels: list[list[str]] = []
+    kinds: list[dict[str, Any]] = []
     header = {
         "focus": focus,
         "cell": list(cell) if cell is not None else None,
@@ -192,7 +194,8 @@ def encode(
         "summary": _text(summary),
         "words": _needed_words(words, matrices.values()),
         "labels": labels,
-        "rows": [[_entry(matrix, labels, body) for matrix in row] for row in rows],
+        "kinds": kinds,
+        "rows": [[_entry(matrix, labels, kinds, body) for matrix in row] for row in rows],
     }
     head = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     head += b" " * (-len(head) % 4)
@@ -244,7 +247,7 @@ def _about(about: Sequence[tuple[str, str]], link: tuple[str, str]) -> str:
     return (f"<dl>{pairs}</dl>" if pairs else "") + anchor
 
 
-def _reported(rows: Rows, state: Any) -> tuple[int, LinkedEvent] | None:
+def _reported(rows: Rows, state: Any, seen: int = 0) -> tuple[int, LinkedEvent] | None:
     """The browser's last report with its number, if it fits the picture: what comes from outside is checked."""
     event = state.get("event") if isinstance(state, Mapping) else None
     if not isinstance(event, Mapping):
@@ -258,7 +261,16 @@ def _reported(rows: Rows, state: Any) -> tuple[int, LinkedEvent] | None:
     cell = tuple(cell) if isinstance(cell, list | tuple) else cell
     if cell is not None and not _is_cell(matrices, cell):
         return None
-    return number, LinkedEvent(focus, cell)
+    return number, LinkedEvent(focus, cell, _toggled(matrices, event.get("toggled"), seen))
+
+
+def _toggled(matrices: Mapping[str, Matrix], clicks: Any, seen: int) -> tuple[Cell, ...]:
+    """The cells of the clicks [number, name, row, column] after report `seen`, of matrices to draw in."""
+    given = (
+        [c for c in clicks if isinstance(c, list | tuple) and len(c) == 4] if isinstance(clicks, list) else []
+    )
+    cells = [tuple(c[1:]) for c in given if type(c[0]) is int and c[0] > seen]
+    return tuple(cell for cell in cells if _is_cell(matrices, cell) and matrices[cell[0]].draw)
 
 
 def _is_cell(matrices: Mapping[str, Matrix], cell: Any) -> bool:
@@ -275,31 +287,34 @@ def _needed_words(words: Mapping[str, str], matrices: Sequence[Matrix] | Any) ->
     return {name: _text(words[name]) for name in (*WORDS, *sorted(axes))}
 
 
-def _entry(matrix: Matrix, labels: list[list[str]], body: bytearray) -> dict[str, Any]:
-    """The header's part for one matrix; its numbers are appended to `body`."""
+def _entry(
+    matrix: Matrix, labels: list[list[str]], kinds: list[dict[str, Any]], body: bytearray
+) -> dict[str, Any]:
+    """The header's part for one matrix, without what is empty; its numbers are appended to `body`."""
     wire, numbers = _numbers(matrix)
-    at = _append(body, numbers)
-    hidden = None
-    if matrix.hidden is not None and matrix.hidden.any():
-        hidden = _append(body, np.packbits(matrix.hidden, bitorder="little").tobytes())
-    return {
-        "name": matrix.name,
-        "title": _text(matrix.title),
+    kind = {
+        "rows": _place(labels, [_text(text) for text in matrix.rows]),
+        "columns": _place(labels, [_text(text) for text in matrix.columns]),
         "note": _text(matrix.note),
-        "arrow": _text(matrix.arrow),
-        "rows": _shared(labels, matrix.rows),
-        "columns": _shared(labels, matrix.columns),
         "fill": matrix.fill,
         "limits": list(matrix.limits),
         "axes": list(matrix.axes),
         "axisTitles": [_text(title) for title in matrix.axis_titles],
         "identity": matrix.identity,
         "wire": wire,
-        "at": at,
-        "hidden": hidden,
+        "pixels": matrix.wire == "u8",
         "large": matrix.large,
         "hiddenAs": _text(matrix.hidden_as),
+        "draw": matrix.draw,
+        "whole": matrix.whole,
     }
+    entry = {"name": matrix.name, "title": _text(matrix.title), "kind": _place(kinds, kind)}
+    entry["at"] = _append(body, numbers)
+    if matrix.arrow:
+        entry["arrow"] = _text(matrix.arrow)
+    if matrix.hidden is not None and matrix.hidden.any():
+        entry["hidden"] = _append(body, np.packbits(matrix.hidden, bitorder="little").tobytes())
+    return entry
 
 
 def _numbers(matrix: Matrix) -> tuple[str, bytes]:
@@ -318,12 +333,11 @@ def _append(body: bytearray, data: bytes) -> int:
     return at
 
 
-def _shared(labels: list[list[str]], texts: Sequence[str]) -> int:
-    """The place of these labels in `labels`: most matrices of a picture have the same ones."""
-    clean = [_text(text) for text in texts]
-    if clean not in labels:
-        labels.append(clean)
-    return labels.index(clean)
+def _place(known: list, one: Any) -> int:
+    """The place of `one` in the list: most matrices of a picture have the same labels and the same look."""
+    if one not in known:
+        known.append(one)
+    return known.index(one)
 
 
 def _text(text: str) -> str:

@@ -6,11 +6,14 @@ says when it had to change something. Absent means default, so a link means the 
 
 from __future__ import annotations
 
+import base64
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from core.text.tokens import clean
 
@@ -45,12 +48,13 @@ class Whole:
 
     def read(self, text: str) -> tuple[int, Problem | None]:
         """The nearest allowed number; a problem if the text was no number or lay outside."""
-        number = _finite(text)
-        if number is None or number != int(number):
+        number = _number(text)
+        if number is None or (math.isfinite(number) and number != int(number)):
             return self.default, self._problem("no_whole_number", text, self.default)
-        value = min(max(int(number), self.low), self.high)
-        value = self.low + (value - self.low) // self.step * self.step
-        return value, None if value == number else self._problem("out_of_range", text, value)
+        inside = min(max(number, self.low), self.high)
+        value = self.low + round((inside - self.low) / self.step) * self.step
+        reason = "out_of_range" if inside != number else "between_steps"
+        return value, None if value == number else self._problem(reason, text, value)
 
     def write(self, value: int) -> str:
         """The value as it stands in a link."""
@@ -76,7 +80,7 @@ class Real:
 
     def read(self, text: str) -> tuple[float, Problem | None]:
         """The nearest number on the grid; a problem if the text was no number, lay outside or between."""
-        number = _finite(text)
+        number = _number(text)
         if number is None:
             return self.default, self._problem("no_number", text, self.default)
         inside = min(max(number, self.low), self.high)
@@ -117,6 +121,32 @@ class Choice:
     def ends(self) -> tuple[str, ...]:
         """Every code."""
         return self.codes
+
+
+@dataclass(frozen=True)
+class Several:
+    """Any number of a few codes, written `2.5` in the order of the codes, or `none`."""
+
+    name: str
+    codes: tuple[str, ...]
+    default: tuple[str, ...] = ()
+
+    def read(self, text: str) -> tuple[tuple[str, ...], Problem | None]:
+        """The codes that are known; a problem if any other was named."""
+        given = [] if text == "none" else text.split(".")
+        value = tuple(code for code in self.codes if code in given)
+        if set(given) <= set(self.codes):
+            return value, None
+        allowed = f"none, {'.'.join(self.codes)}"
+        return value, Problem(self.name, "unknown_choice", text, self.write(value), allowed)
+
+    def write(self, value: Sequence[str]) -> str:
+        """The value as it stands in a link."""
+        return ".".join(code for code in self.codes if code in value) or "none"
+
+    def ends(self) -> tuple[tuple[str, ...], ...]:
+        """None and all."""
+        return ((), self.codes)
 
 
 @dataclass(frozen=True)
@@ -203,6 +233,51 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """A square of cells, each on or off, that the reader set by hand; or none.
+
+    The value is its code, `m` and the cells row by row in base64 (URL alphabet, six cells a letter), the ends that
+    are off left out; `cells` and `code` translate. In a link `none` stands for a grid that nobody drew.
+    """
+
+    name: str
+    side: int
+    default: None = None
+
+    def read(self, text: str) -> tuple[str | None, Problem | None]:
+        """The code as `code` would write it, None for `none`; a problem for anything else."""
+        if text == "none":
+            return None, None
+        if re.fullmatch(rf"m[A-Za-z0-9_-]{{0,{self._letters}}}", text, re.ASCII):
+            return self.code(self.cells(text)), None
+        return None, Problem(self.name, "unreadable_grid", text, "none", "none, mgDg")
+
+    def write(self, value: str | None) -> str:
+        """The value as it stands in a link."""
+        return value or "none"
+
+    def cells(self, code: str) -> np.ndarray:
+        """The cells [side, side] of a code, bool."""
+        letters = code[1:].ljust(self._letters + -self._letters % 4, "A")
+        bits = np.unpackbits(np.frombuffer(base64.urlsafe_b64decode(letters), dtype=np.uint8))
+        return bits[: self.side**2].reshape(self.side, self.side).astype(bool)
+
+    def code(self, cells: np.ndarray) -> str:
+        """The code of cells [side, side]."""
+        letters = base64.urlsafe_b64encode(np.packbits(cells.astype(bool)).tobytes()).decode()
+        return "m" + letters.rstrip("=").rstrip("A")
+
+    def ends(self) -> tuple[str | None, ...]:
+        """Nothing drawn, no cell on, and every cell on."""
+        full = np.ones((self.side, self.side), dtype=bool)
+        return (None, self.code(~full), self.code(full))
+
+    @property
+    def _letters(self) -> int:
+        return -(-(self.side**2) // 6)
+
+
+@dataclass(frozen=True)
 class Pinned:
     """A second state of the page, kept whole in one value of the link, or none.
 
@@ -254,7 +329,7 @@ class Pinned:
         return (None, self.take(low), self.take(high))
 
 
-Parameter = Whole | Real | Choice | Switch | Text | Cell | Pinned
+Parameter = Whole | Real | Choice | Several | Switch | Text | Cell | Grid | Pinned
 
 
 def read_link(
@@ -284,10 +359,15 @@ def _split_pinned(text: str) -> dict[str, str]:
     return {name: rest for name, _, rest in (part.partition("-") for part in parts) if name}
 
 
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+
+
+def _number(text: str) -> float | None:
+    """The number a link holds, infinite where it is too large for one; None for anything else."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
 def _finite(text: str) -> float | None:
     """A finite number, or None for anything else that a link may hold."""
-    try:
-        number = float(text)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+    number = _number(text)
+    return number if number is not None and math.isfinite(number) else None

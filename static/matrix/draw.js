@@ -32,7 +32,8 @@ export function makeView() {
   return view
 }
 
-export const isCanvas = (spec) => Math.max(...spec.shape) > MOST_ELEMENTS
+// Large matrices, and thumbnails that are not in focus, are pixels: a redraw of eight heads must not move thousands of elements.
+export const isCanvas = ({ shape, pixels }, { role }) => Math.max(...shape) > MOST_ELEMENTS || (pixels && role !== 'focus')
 
 const round = (x) => Math.round(x * 100) / 100
 
@@ -129,7 +130,7 @@ export function buildView(view, measure, colours) {
   view.rowLabels = block.label ? rowLabels(view, measure, colours) : []
   view.grid = svg('g', { 'aria-label': spec.title })
   view.cells = []
-  if (isCanvas(spec)) buildCanvas(view)
+  if (isCanvas(spec, block)) buildCanvas(view)
   else buildCells(view)
   const frame = svg('rect', { x: left - 0.5, y: top - 0.5, width: round(width + 1), height: round(height + 1), fill: 'none',
     stroke: spec.identity ? colours.identity[spec.identity] : colours.frame, 'stroke-width': spec.identity ? 1.5 : 1 })
@@ -202,7 +203,7 @@ export function paintView(view, colours) {
 function paintCells(view, colours) {
   const { spec, block, cells, numbered } = view
   const { fill, ink } = colours[spec.fill]
-  const decimals = block.cell >= (spec.fill === 'weight' ? 38 : 46) ? 3 : 2 // a minus sign needs room too
+  const decimals = spec.whole ? 0 : block.cell >= (spec.fill === 'weight' ? 38 : 46) ? 3 : 2 // a minus sign needs room too
   for (let i = 0; i < cells.length; i++) {
     const made = cells[i]
     const value = spec.hidden?.[i] ? -Infinity : spec.values[i]
@@ -218,7 +219,7 @@ function paintCells(view, colours) {
       // Over a pattern, letters keep a margin of the page's colour.
       made.number?.setAttribute('stroke', hidden || missing ? colours.page : 'none')
     }
-    made.group.setAttribute('aria-label', hidden ? spec.hiddenAs || '−∞' : formatNumber(value))
+    made.group.setAttribute('aria-label', hidden ? spec.hiddenAs || '−∞' : spec.whole ? `${value}` : formatNumber(value))
     if (!made.number) continue
     const tone = hidden || value === 0 ? colours.quiet : missing ? colours.text : ink[look]
     if (tone !== made.tone) made.number.setAttribute('fill', (made.tone = tone))

@@ -22,7 +22,7 @@ export function fillTable(table, spec, words) {
     row.append(cell('th', visible(spec.rows[r]), 'row'))
     for (let c = 0; c < C; c++) {
       const i = r * C + c
-      row.append(cell('td', spec.hidden?.[i] ? spec.hiddenAs || words.hidden : Number.isNaN(spec.values[i]) ? words.nan : formatNumber(spec.values[i])))
+      row.append(cell('td', spec.hidden?.[i] ? spec.hiddenAs || words.hidden : Number.isNaN(spec.values[i]) ? words.nan : spec.whole ? `${spec.values[i]}` : formatNumber(spec.values[i])))
     }
     return row
   })

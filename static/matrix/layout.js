@@ -13,6 +13,8 @@ const SHARES = [0.48, 0.43, 0.38, 0.33] // small cells of the main row, as a sha
 const STRIP_SHARE = 0.25
 const LABELS = { focus: 96, main: 56, strip: 44 } // the longest label, after which it is cut
 const FITS = { focus: 0.5, main: 0.22, strip: 0.28 } // of the width, for matrices with very many columns
+const THUMB = { focus: 84, main: 64, strip: 44 } // how tall a thumbnail is at most: beside the focus, in the main row, elsewhere
+const THUMB_SHARE = 0.48
 const SIZES = [...Array.from({ length: 35 }, (_, i) => 44 - i), 9.5, 9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5, 4.5, 4, 3.5, 3,
   2.5, 2, 1.5, 1, 0.75, 0.5, 0.3, 0.2]
 
@@ -60,7 +62,10 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
   }
 }
 
-function cellFor(spec, role, focusCell, share, width) {
+function cellFor(spec, role, focusCell, share, width, beside) {
+  if (spec.pixels && role !== 'focus') {
+    return snap(Math.min(Math.max(focusCell * THUMB_SHARE, 2.5), THUMB[beside ? 'focus' : role] / spec.shape[0], (width * FITS[role]) / spec.shape[1]))
+  }
   const part = { focus: 1, main: share, strip: STRIP_SHARE }[role]
   const least = role === 'focus' || focusCell < 3 ? 0 : role === 'strip' && focusCell >= 34 ? 10 : 2.5
   const wanted = Math.min(MOST[role], Math.max(focusCell * part, least))
@@ -113,7 +118,7 @@ function inRows(rows, focus, width, tall, options) {
   const arrows = width >= ARROWS_FROM
   const role = (spec, i) => (spec.name === focus || spec.large ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
   const made = firstThat(({ size, share }) => rows.map((specs, i) => placeRow(specs, (spec) => role(spec, i),
-    (spec) => cellFor(spec, role(spec, i), size, share, width), width, options, arrows)), (row) => row.width <= width, tall)
+    (spec) => cellFor(spec, role(spec, i), size, share, width, specs.some((one) => one.name === focus)), width, options, arrows)), (row) => row.width <= width, tall)
   const plan = { blocks: new Map(), arrows: [], width }
   let y = 0
   for (const row of made) {
@@ -124,6 +129,8 @@ function inRows(rows, focus, width, tall, options) {
   return plan
 }
 
+const roomOf = (abreast, width) => (width + 16) / abreast - 16
+
 // Phone: the focus at full width, then the rest of the main row two abreast, then the strip.
 function inOneColumn(rows, focus, width, options) {
   const narrow = { ...options, narrow: true }
@@ -131,19 +138,22 @@ function inOneColumn(rows, focus, width, options) {
   const main = rows[rows.length - 1]
   const lines = [{ specs: all.filter((spec) => spec.name === focus), role: 'focus', abreast: 1 }]
   const groups = [['main', main], ...rows.slice(0, -1).map((row) => ['strip', row])]
+  const thumbs = (row) => row.every((spec) => spec.pixels)
+  groups.sort(([, a], [, b]) => Number(thumbs(b) && b.some((spec) => spec.name === focus)) - Number(thumbs(a) && a.some((spec) => spec.name === focus)))
   for (const [role, row] of groups) {
     const specs = row.filter((spec) => spec.name !== focus)
-    const cell = fittingCell(specs, role, (width - 16) / 2, narrow)
-    for (let i = 0; i < specs.length; i += 2) lines.push({ specs: specs.slice(i, i + 2), role, cell, abreast: 2 })
+    const abreast = role === 'strip' && thumbs(row) ? 4 : 2 // thumbnails go four to a line
+    const cell = fittingCell(specs, role, roomOf(abreast, width), narrow)
+    for (let i = 0; i < specs.length; i += abreast) lines.push({ specs: specs.slice(i, i + abreast), role, cell, abreast })
   }
   const plan = { blocks: new Map(), arrows: [], width }
   let y = 0
   for (const { specs, role, abreast, cell } of lines) {
-    const room = abreast === 1 ? width : Math.floor((width - 16) / 2)
+    const room = abreast === 1 ? width : Math.floor(roomOf(abreast, width))
     const size = cell ?? fittingCell(specs, role, width, narrow)
     const row = placeRow(specs, () => role, (spec) => oneCell(spec, role, size, room, narrow), width, { ...narrow, room }, false)
     row.items.forEach(({ spec, block }, i) => {
-      const place = { x: i * Math.ceil((width + 16) / 2), y: Math.round(y + row.above - block.top - block.height / 2) }
+      const place = { x: i * Math.ceil((width + 16) / abreast), y: Math.round(y + row.above - block.top - block.height / 2) }
       plan.blocks.set(spec.name, { ...block, ...place })
     })
     y += row.height + 16

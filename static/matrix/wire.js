@@ -10,7 +10,8 @@ export function decode(bytes) {
   return header
 }
 
-function decodeMatrix(entry, { labels, words }, buffer, start) {
+function decodeMatrix(sent, { labels, kinds, words }, buffer, start) {
+  const entry = { arrow: '', hidden: null, ...kinds[sent.kind], ...sent }
   const rows = labels[entry.rows]
   const columns = labels[entry.columns]
   const size = rows.length * columns.length

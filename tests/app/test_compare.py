@@ -37,7 +37,8 @@ def _collect(element, found) -> None:
     if b'"name":"b"' in data:
         (length,) = struct.unpack("<I", data[:4])
         header, body = json.loads(data[4 : 4 + length]), data[4 + length :]
-        for entry in header["rows"][0]:
+        for slim in header["rows"][0]:
+            entry = {"hidden": None} | header["kinds"][slim["kind"]] | slim
             shape = len(header["labels"][entry["rows"]]), len(header["labels"][entry["columns"]])
             flat = np.frombuffer(body, "<f4", count=shape[0] * shape[1], offset=entry["at"])
             found[entry["name"]] = entry | {"values": flat.reshape(shape)}

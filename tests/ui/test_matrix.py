@@ -54,6 +54,8 @@ def decode(data: bytes):
     header = json.loads(data[4 : 4 + length].decode("utf-8"))
     body = data[4 + length :]
     values, hidden = {}, {}
+    for row in header["rows"]:
+        row[:] = [{"arrow": "", "hidden": None} | header["kinds"][entry["kind"]] | entry for entry in row]
     for entry in (entry for row in header["rows"] for entry in row):
         shape = len(header["labels"][entry["rows"]]), len(header["labels"][entry["columns"]])
         count = shape[0] * shape[1]
@@ -111,6 +113,19 @@ def test_the_header_says_what_is_to_be_drawn():
 def test_labels_are_sent_once_however_many_matrices_have_them():
     header, _, _ = decode(sent([[matrix(), matrix("b")], [matrix("c", np.ones((2, 3)))]]))
     assert header["labels"] == [["r0", "r1"], ["a", "b"], ["a", "b", "c"]]
+
+
+def test_eight_thumbnails_cost_a_byte_and_a_half_a_weight_with_all_that_goes_with_them():
+    labels = tuple(f"token{i}" for i in range(24))
+    weights = np.random.default_rng(0).uniform(0, 1, (8, 24, 24))
+    heads = [
+        matrix(f"a{h}", weights[h], rows=labels, columns=labels, title=f"Head {h}", note="24 × 24", wire="u8")
+        for h in range(8)
+    ]
+    assert len(encode([heads], "a0", None, spoken(Words("zh")), "x" * 200, "zh")) <= 1.5 * weights.size
+    header, numbers, _ = decode(sent([heads], focus="a0"))
+    assert len(header["kinds"]) == 1
+    assert all(np.abs(numbers[f"a{h}"] - weights[h]).max() < 1 / 255 / 2 + 1e-6 for h in range(8))
 
 
 def test_bytes_are_enough_for_a_thumbnail():
@@ -235,6 +250,17 @@ def test_a_report_from_the_browser_is_checked(event):
 def test_a_good_report_is_understood():
     event = {"n": 12, "focus": "weights", "cell": ["weights", 1, 0]}
     assert _reported([[matrix()]], {"event": event}) == (12, LinkedEvent("weights", ("weights", 1, 0)))
+
+
+def test_clicks_in_a_matrix_to_draw_in_are_counted_once_and_checked():
+    drawn, other = matrix(draw=True), matrix("other")
+    clicks = [[3, "weights", 0, 0], [4, "weights", 1, 0], [5, "weights", 1, 0], [6, "other", 0, 0]]
+    clicks += [[7, "weights", 2, 0], [8, "nothing", 0, 0], ["9", "weights", 0, 0], [9, "weights"], 5, [9] * 4]
+    event = {"n": 9, "focus": "weights", "cell": None, "toggled": clicks}
+    _, report = _reported([[drawn, other]], {"event": event}, 3)
+    assert report.toggled == (("weights", 1, 0), ("weights", 1, 0))
+    for nonsense in (None, 7, "weights", {"a": 1}):
+        assert _reported([[drawn]], {"event": event | {"toggled": nonsense}})[1].toggled == ()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui import course
-from ui.parameters import Cell, Choice, Real, Switch, Text, Whole, read_link, write_link
+from ui.parameters import Cell, Choice, Real, Several, Switch, Text, Whole, read_link, write_link
 
 DK = Whole("dk", 1, 64, 8)
 WIDTH = Whole("width", 64, 1024, 512, step=64)
 TAU = Real("tau", 0.1, 4.0, 1.0, step=0.1)
 MASK = Choice("mask", ("none", "causal"), "causal")
 SCALED = Switch("scaled", True)
+OFF = Several("off", ("1", "2", "3"))
 CELL = Cell("cell", ("scores", "weights"), ("weights", 3, 1))
 
 
@@ -21,19 +22,29 @@ CELL = Cell("cell", ("scores", "weights"), ("weights", 3, 1))
         (DK, "16", 16, None),
         (DK, "65", 64, "out_of_range"),
         (DK, "-3", 1, "out_of_range"),
-        (DK, "1e400", 8, "no_whole_number"),
+        (DK, "1e400", 64, "out_of_range"),
         (DK, "nan", 8, "no_whole_number"),
         (DK, "2.5", 8, "no_whole_number"),
         (DK, "", 8, "no_whole_number"),
-        (DK, "9" * 5000, 8, "no_whole_number"),
+        (DK, "9" * 5000, 64, "out_of_range"),
+        (DK, "1_0", 8, "no_whole_number"),
+        (DK, "٣", 8, "no_whole_number"),
         (DK, "<script>", 8, "no_whole_number"),
-        (WIDTH, "100", 64, "out_of_range"),
+        (WIDTH, "100", 128, "between_steps"),
+        (WIDTH, "10", 64, "out_of_range"),
         (TAU, "0.3", 0.3, None),
         (TAU, "0", 0.1, "out_of_range"),
         (TAU, "0.33", 0.3, "between_steps"),
         (TAU, "inf", 1.0, "no_number"),
+        (TAU, "1e999", 4.0, "out_of_range"),
         (MASK, "none", "none", None),
         (MASK, "因果", "causal", "unknown_choice"),
+        (OFF, "none", (), None),
+        (OFF, "3.1", ("1", "3"), None),
+        (OFF, "1.1", ("1",), None),
+        (OFF, "2.9", ("2",), "unknown_choice"),
+        (OFF, "", (), "unknown_choice"),
+        (OFF, "1..2", ("1", "2"), "unknown_choice"),
         (SCALED, "0", False, None),
         (SCALED, "yes", True, "no_switch"),
         (CELL, "scores.0.2", ("scores", 0, 2), None),

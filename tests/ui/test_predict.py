@@ -4,13 +4,14 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions import attention, cross_attention, linear_maps
+from ui.predictions import attention, cross_attention, linear_maps, masks
 from ui.words import LANGUAGES, Words
 
 ASKED = {
     "attention": attention.PREDICTIONS,
     "cross_attention": cross_attention.PREDICTIONS,
     "linear_maps": linear_maps.PREDICTIONS,
+    "masks": masks.PREDICTIONS,
 }
 
 

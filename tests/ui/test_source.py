@@ -21,6 +21,21 @@ TWINS = [page.twins for page in course.PAGES.values() if page.twins]
 # How each shown function is tried outside: an expression of its module's names, giving a list of arrays.
 # A page that shows a new function adds its own line here.
 TRIALS = {
+    "core.attention.mask_kinds.combined_mask": """
+[combined_mask((a, b), 9, 7, MaskSettings(), torch.ones(9, 9) > 0) for a in KINDS for b in ("padding", "bigbird")]""",
+    "core.attention.masks.causal": "[causal(5)]",
+    "core.attention.masks.padding": "[padding([1, 3], 4)]",
+    "core.attention.masks.prefix_lm": "[prefix_lm(5, 2)]",
+    "core.attention.masks.sliding_window": "[sliding_window(7, 3), sliding_window(7, 3, causal=False)]",
+    "core.attention.masks.dilated": "[dilated(9, 3, 2)]",
+    "core.attention.masks.longformer": "[longformer(9, 3, [0, 4])]",
+    "core.attention.masks.bigbird": "[bigbird(9, 3, 1, 2, torch.Generator().manual_seed(1))]",
+    "core.attention.masks.strided": "[strided(9, 3)]",
+    "core.attention.masks.fixed": "[fixed(9, 3)]",
+    "core.attention.masks.combine": "[combine(torch.ones(3, 3) > 0, torch.eye(3) > 0)]",
+    "core.attention.masks.reach": "[reach(torch.eye(4).roll(1, 0) > 0, 2)]",
+    "core.attention.receptive.first_layer": "[first_layer(torch.eye(5).roll(1, 0) > 0, 3)]",
+    "core.attention.dot_product.masked_softmax": "[masked_softmax(torch.arange(6.0).reshape(2, 3), torch.eye(2, 3) > 0)]",
     "core.attention.linear_maps.worked_map": "[*vars(worked_map((1.2, 0.6, -0.4, 1.0), (2.0, 1.0), (0.5, 0.0))).values()]",
     "core.attention.linear_maps.product_shape": "[*product_shape((4, 16, 512), (512, 64)).shape, product_shape((3, 4), (2, 4)).differ[1]]",
     "core.attention.linear_maps.describe": "[describe(torch.tensor([[1.2, 0.6], [-0.4, 1.0]])).determinant]",

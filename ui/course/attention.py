@@ -1,6 +1,6 @@
 """Attention: from the matrix product to cross-attention."""
 
-from ui.course import cross_attention, linear_maps
+from ui.course import cross_attention, linear_maps, masks
 from ui.course.page import Page
 from ui.parameters import Cell, Choice, Pinned, Real, Switch, Text, Whole
 
@@ -58,7 +58,7 @@ PAGES = (
         needs=("linear_maps",),
         sources=("vaswani2017", "bahdanau2015"),
     ),
-    Page("masks", needs=("attention",)),
+    masks.PAGE,
     Page("multi_head", needs=("attention",)),
     cross_attention.PAGE,
 )

@@ -12,9 +12,9 @@ import streamlit as st
 
 from core.text.tokens import clean, split
 from ui import course
-from ui.parameters import Choice, Real, Text, Whole
+from ui.parameters import Choice, Real, Several, Text, Whole
 from ui.state import State
-from ui.words import Words
+from ui.words import Raw, Words
 
 TOKEN_LIMIT = 24
 
@@ -59,13 +59,28 @@ class Controls:
         parameter = self.entry.parameter(name)
         assert isinstance(parameter, Whole)
         st.number_input(
-            **self._widget(name),
-            min_value=parameter.low,
-            max_value=parameter.high,
+            **self._widget(name) | {"on_change": self._typed, "args": (parameter,)},
+            value=None,  # an emptied box is told apart from a zero
             step=parameter.step,
             **look,
         )
         return self[name]
+
+    def _typed(self, parameter: Whole) -> None:
+        """A number outside its limits becomes the nearest inside, in words: the browser would only refuse it."""
+        key = self.values.key(parameter.name)
+        given = st.session_state[key]
+        if given is not None and not parameter.low <= given <= parameter.high:
+            st.session_state[key] = min(max(given, parameter.low), parameter.high)
+            st.toast(
+                self.words(
+                    "typed_outside",
+                    given=given,
+                    allowed=Raw(f"{parameter.low}–{parameter.high}"),
+                    used=st.session_state[key],
+                )
+            )
+        self.values.moved(parameter.name)
 
     def choice(self, name: str, **look) -> str:
         """A list of the parameter's codes under their translated names."""
@@ -86,6 +101,13 @@ class Controls:
             required=True,
             **look,
         )
+        return self[name]
+
+    def several(self, name: str, **look) -> tuple[str, ...]:
+        """Any number of a few codes, a pill each; the codes are their own labels."""
+        parameter = self.entry.parameter(name)
+        assert isinstance(parameter, Several)
+        st.pills(**self._widget(name), options=parameter.codes, selection_mode="multi", **look)
         return self[name]
 
     def switch(self, name: str, **look) -> bool:

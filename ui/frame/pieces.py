@@ -37,19 +37,37 @@ class Pieces:
     seen: bool  # the live part has been drawn before
     asking: Prediction | None = None  # a question that waits for its answer, in this run
 
-    def matrices(self, rows: matrix.Rows, *, summary: str, focus: str = "step", cell: str = "cell") -> None:
+    def matrices(
+        self,
+        rows: matrix.Rows,
+        *,
+        summary: str,
+        focus: str = "step",
+        cell: str = "cell",
+        draw: Callable[[Sequence[matrix.Cell]], None] | None = None,
+    ) -> None:
         """The linked matrices; the parameters named `focus` and `cell` hold what the reader chose in them.
 
         A second picture on a page has a `cell` of its own, and by that its own place in the browser.
+        `draw` gets the cells that were clicked in a matrix that is there to be drawn in.
         """
+
+        before = self.values[focus]
+
+        def take(event: matrix.LinkedEvent) -> None:
+            chosen = _followed(rows, event) if event.focus != before else event.cell
+            self.values.set(**{focus: event.focus, cell: chosen})
+            if event.toggled and draw:
+                draw(event.toggled)
+
         matrix.linked(
             f"{self.entry.stem} matrices" if cell == "cell" else f"{self.entry.stem} {cell} matrices",
             rows,
-            focus=self.values[focus],
+            focus=_drawn(rows, self.values[focus]),
             cell=_inside(rows, self.values[cell]),
             words=matrix.spoken(self.words),
             summary=summary,
-            on_change=lambda event: self.values.set(**{focus: event.focus, cell: event.cell}),
+            on_change=take,
             lang=self.words.lang,
         )
 
@@ -77,9 +95,9 @@ class Pieces:
         if chosen is None:
             return self.words("why.none")
         name, row, column = chosen
-        values = result.values(name)
         title = Raw(self.words(f"title.{name}"))
-        if row >= values.shape[0] or column >= values.shape[1]:
+        values = result.values(name) if name in result.arrays else None
+        if values is None or row >= values.shape[0] or column >= values.shape[1]:
             return self.words("why.outside", matrix=title, row=row + 1, column=column + 1)
         function, variable = code(name)
         shape = self.words("why.shape", name=title, shape=Raw(" × ".join(map(str, values.shape))))
@@ -156,13 +174,21 @@ class Pieces:
             result,
             summary=summary,
             rows=rows,
-            focus=self.values[focus],
+            focus=_drawn(rows, self.values[focus]),
             cell=_inside(rows, self.values[cell]),
         )
 
     def where_to_go(self) -> None:
         """What to know before this page, what comes next, and the sources."""
         draw_where(self.entry, self.words, self.link_to)
+
+    def route(self, stems: Sequence[str]) -> None:
+        """Links to pages in the order given; those that are not there yet are named in one line below."""
+        ready = [stem for stem in stems if course.is_built(course.PAGES[stem])]
+        for stem in ready:
+            self.link_to(stem)
+        if planned := [self.words(f"page.{stem}") for stem in stems if stem not in ready]:
+            st.caption(self.words("planned", pages=Raw(" · ".join(planned))))
 
     def link_to(self, stem: str) -> None:
         """A link to another page by its title; a page that is not there yet is named and says so."""
@@ -172,6 +198,20 @@ class Pieces:
             st.page_link(course.file_of(entry), label=title)
         else:
             st.caption(f"{title} · {self.words('not_built')}")
+
+
+def _followed(rows: matrix.Rows, event: matrix.LinkedEvent) -> matrix.Cell | None:
+    """The chosen cell after another matrix was drawn large: the same query and key in it, if it has them."""
+    shown = {drawn.name: drawn for row in rows for drawn in row}
+    if event.cell is None or shown[event.cell[0]].axes != shown[event.focus].axes:
+        return event.cell
+    return (event.focus, *event.cell[1:])
+
+
+def _drawn(rows: matrix.Rows, focus: str) -> str:
+    """The matrix in focus, or the first one where the present picture has no such matrix."""
+    names = [drawn.name for row in rows for drawn in row]
+    return focus if focus in names else names[0]
 
 
 def _inside(rows: matrix.Rows, cell: tuple[str, int, int] | None) -> tuple[str, int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ui.parameters import Choice, Parameter, Switch, Text
+from ui.parameters import Choice, Grid, Parameter, Several, Switch, Text
 from ui.words import Words, as_text, quote
 
 
@@ -17,8 +17,12 @@ def value_of(words: Words, parameter: Parameter, value: Any) -> str:
     """The value as Markdown: codes by their translated names, a reader's text quoted."""
     if isinstance(parameter, Choice):
         return words(f"choice.{parameter.name}.{value}")
+    if isinstance(parameter, Several):
+        return ", ".join(value) or words("setting.none")
     if isinstance(parameter, Switch):
         return words("setting.on" if value else "setting.off")
+    if isinstance(parameter, Grid):
+        return words("setting.nothing_drawn") if value is None else quote(value)
     if isinstance(parameter, Text):
         return quote(value)
     return as_text(value)

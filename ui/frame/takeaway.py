@@ -9,7 +9,7 @@ import streamlit as st
 
 from ui import course, matrix
 from ui.frame.settings import value_of
-from ui.parameters import Choice, Pinned, Real, Switch, Text, Whole
+from ui.parameters import Choice, Pinned, Real, Several, Switch, Text, Whole
 from ui.result import Result
 from ui.state import State
 from ui.takeaway import csv_of, notebook_of
@@ -81,5 +81,5 @@ def settings_told(entry: course.Page, values: Mapping[str, Any], words: Words) -
             p.tidy(values[p.name]) if isinstance(p, Text) else value_of(words, p, values[p.name]),
         )
         for p in pinned
-        if isinstance(p, Whole | Real | Choice | Switch | Text)
+        if isinstance(p, Whole | Real | Choice | Several | Switch | Text)
     ]

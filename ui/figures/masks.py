@@ -1,0 +1,229 @@
+"""The picture of a mask: what it keeps, the weights under it, what several layers reach; and the story of each number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from core.attention.receptive import shortest_path, window_reach
+from ui.formulas import sum_of_exponentials, sum_of_products
+from ui.matrix import Matrix
+from ui.result import Result
+from ui.words import Raw, Words
+
+STEPS = ("scores", "mask", "weights", "reach")
+LOGITS = 4.0  # where the colours of the scores end; e⁴ ≈ 55
+MOST_LAYERS = 12
+PATTERNS = ("window", "dilated")  # for which L(w − 1) + 1 counts what is reached
+
+
+def steps(result: Result, words: Words, draw: bool = False) -> tuple[tuple[Matrix, ...]]:
+    """Scores, mask, weights and reach in one linked row; `draw` makes the mask one to click in."""
+    row = tuple(_matrix(name, result, words) for name in STEPS)
+    if draw:
+        note = words.plain("note.draw")
+        row = tuple(replace(m, draw=True, note=note) if m.name == "mask" else m for m in row)
+    return (row,)
+
+
+def one_step(name: str, result: Result, words: Words) -> Matrix:
+    """One matrix under its short name, to be set beside the same matrix of another result."""
+    return replace(_matrix(name, result, words), title=words.plain(f"choice.step.{name}"), hidden=None)
+
+
+def numbers(result: Result, words: Words) -> dict[str, float]:
+    """The numbers by which two results are compared, under their labels."""
+    facts = result.facts
+    values = {
+        "kept": facts["kept"],
+        "share": facts["share"],
+        "reached": facts["most_reached"],
+        "reach_share": facts["reach_share"],
+        "empty": facts["empty_rows"],
+        "largest": float(result.values("weights").max()),
+    }
+    return {words(f"number.{name}"): value for name, value in values.items()}
+
+
+def _matrix(name: str, result: Result, words: Words) -> Matrix:
+    array = result.arrays[name]
+    hidden = {"mask": result.hidden, "reach": array.values == 0}.get(name)
+    limits = {"scores": (-LOGITS, LOGITS), "reach": (0.0, float(MOST_LAYERS))}.get(name, (0.0, 1.0))
+    told = {
+        "layers": result.parameters["layers"],
+        "kept": result.facts["kept"],
+        "pairs": result.facts["pairs"],
+    }
+    return Matrix(
+        name=name,
+        title=words.plain(f"title.{name}"),
+        values=array.values,
+        rows=array.rows,
+        columns=array.columns,
+        fill="signed" if name == "scores" else "weight",
+        limits=limits,
+        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+        hidden=hidden,
+        hidden_as=words.plain(f"hidden.{name}", **told) if hidden is not None else "",
+        note=words.plain(f"note.{name}", **told) if f"note.{name}" in words else "",
+        arrow=words.plain(f"arrow.{name}", **told) if f"arrow.{name}" in words else "",
+        large=name != "scores",
+        whole=name in ("mask", "reach"),
+    )
+
+
+def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
+    """How the number in a cell was made: the rule or the formula, then the same with the numbers on screen."""
+    name, i, j = cell
+    array = result.arrays[name]
+    told = {
+        "i": i + 1,
+        "query": array.rows[i],
+        "j": j + 1,
+        "key": array.columns[j],
+        "value": array.values[i, j],
+    }
+    seen = ~result.hidden[i]  # [T]
+    if name == "scores":
+        if result.parameters["worked"]:
+            return words("why.scores_given", **told)
+        q, k = result.facts["q"], result.facts["k"]
+        return words("why.scores", dk=q.shape[1], sum=sum_of_products(q[i], k[j]), **told)
+    if name == "reach":
+        return _why_reach(result, i, j, words, told)
+    told["reason"] = Raw(_reasons(result, i, j, words))
+    if name == "mask":
+        return words("why.mask_kept" if seen[j] else "why.mask_hidden", **told)
+    if not seen[j]:
+        return words("why.weights_hidden" if seen.any() else "why.weights_empty", **told)
+    scores = result.values("scores")[i]
+    return words(
+        "why.weights", visible=int(seen.sum()), score=scores[j], sum=sum_of_exponentials(scores[seen]), **told
+    )
+
+
+def _reasons(result: Result, i: int, j: int, words: Words) -> str:
+    """Which of the masks hide this pair; or, if none does, which rules let it pass."""
+    forbid = [kind for kind, mask in result.facts["each"].items() if not mask[i, j]]
+    kinds = forbid or [kind for kind in result.facts["each"] if kind != "none"] or ["none"]
+    start = "reason" if forbid else "pass"
+    p = result.parameters
+    told = {"i": i + 1, "j": j + 1, "window": p["window"], "dilation": p["dilation"], "length": p["length"]}
+    told |= {
+        "prefix": min(p["prefix"], len(result.hidden)),
+        "stride": p["stride"],
+        "sides": Raw(sides(p, words)),
+    }
+    told |= {"globals": p["globals"], "half": p["window"] // 2}
+    return words("reason.and").join(words(f"{start}.{kind}", **told) for kind in kinds)
+
+
+def sides(parameters: dict, words: Words) -> str:
+    """In words, whether a window looks back only or both ways."""
+    return words("sides.two" if parameters["two_sided"] else "sides.one")
+
+
+def _why_reach(result: Result, i: int, j: int, words: Words, told: dict) -> str:
+    tokens = result.arrays["mask"].rows
+    layers = result.parameters["layers"]
+    told |= {"layers": layers}
+    path = shortest_path(torch.from_numpy(~result.hidden), i, j)
+    n = told["value"] = int(told["value"])
+    if i == j:
+        return words("why.reach_self", **told)
+    if not path:
+        return words("why.reach_never", **told)
+    told["path"] = Raw(" ← ".join(words("path.step", i=p + 1, token=tokens[p]) for p in path))
+    return words("why.reach" if n else "why.reach_later", needed=len(path) - 1, **told)
+
+
+def notices(result: Result, words: Words) -> list[str]:
+    """What to notice: what the masks keep, how far the layers carry, what becomes of padding, empty rows."""
+    facts, p = result.facts, result.parameters
+    told = {"kept": facts["kept"], "pairs": facts["pairs"], "share": Raw(percent(facts["share"]))}
+    told |= {"t": len(result.hidden), "n": facts["pairs"] - facts["kept"]}
+    first = words("notice.kept", **told) + " " + words(f"notice.kind.{p['mask']}", **_numbers(result))
+    return [
+        first,
+        reached(result, words),
+        *_padding(result, words),
+        *([words("notice.empty", rows=facts["empty_rows"])] if facts["empty_rows"] else []),
+    ]
+
+
+def _numbers(result: Result) -> dict:
+    p, t = result.parameters, len(result.hidden)
+    names = ("window", "dilation", "stride", "summary", "length", "globals", "randoms")
+    told = {name: p[name] for name in names}
+    return told | {"t": t, "prefix": min(p["prefix"], t), "half": p["window"] // 2}
+
+
+def reached(result: Result, words: Words) -> str:
+    """How many tokens the layers carry to one, counted, and by the formula where there is one."""
+    facts, p = result.facts, result.parameters
+    told = {"layers": p["layers"], "counted": facts["most_reached"], "t": len(result.hidden)}
+    told |= {"seen": facts["most_seen"], "i": facts["most_at"] + 1}
+    told["query"] = result.arrays["mask"].rows[facts["most_at"]]
+    if p["mask"] in PATTERNS and p["also"] in ("none", "padding"):
+        formula = window_reach(p["window"], p["layers"], p["two_sided"])
+        key = "notice.formula_two" if p["two_sided"] else "notice.formula"
+        ending = "notice.formula_met" if formula == told["counted"] else "notice.formula_cut"
+        told |= {"window": p["window"], "formula": formula, "half": p["window"] // 2}
+        return words(key, **told) + " " + words(ending, **told)
+    grown = facts["reach_share"] > facts["share_with_self"]
+    return words("notice.reach" if grown else "notice.reach_closed", **told)
+
+
+def _padding(result: Result, words: Words) -> list[str]:
+    p, t = result.parameters, len(result.hidden)
+    pads = t - p["length"]
+    if not pads:
+        return []
+    on_padding = float(result.values("weights")[: p["length"], p["length"] :].sum(-1).mean())
+    key = "notice.padding_hidden" if on_padding == 0 else "notice.padding_seen"
+    return [words(key, pads=pads, length=p["length"], share=Raw(percent(on_padding)))]
+
+
+def percent(share: float) -> str:
+    """A share with three significant digits."""
+    text = f"{100 * share:.3g}"
+    return f"{text} %"
+
+
+def summary(result: Result, words: Words) -> str:
+    """The picture in one line of plain text."""
+    facts, p = result.facts, result.parameters
+    return words.plain(
+        "summary",
+        mask=words.plain(f"choice.mask.{p['mask']}"),
+        also=words.plain(f"choice.also.{p['also']}"),
+        t=len(result.hidden),
+        length=p["length"],
+        kept=facts["kept"],
+        pairs=facts["pairs"],
+        share=percent(facts["share"]),
+        layers=p["layers"],
+        counted=facts["most_reached"],
+    )
+
+
+def code_of(name: str) -> tuple[str, str]:
+    """Where the core makes a matrix: the dotted name of the function, and the variable it assigns."""
+    return {
+        "scores": ("core.attention.dot_product.attention", "scaled"),
+        "mask": ("core.attention.mask_kinds.combined_mask", "mask"),
+        "weights": ("core.attention.dot_product.attention", "softmaxed"),
+        "reach": ("core.attention.receptive.first_layer", "first"),
+    }[name]
+
+
+def drawn_code(result: Result, grid, toggled) -> str:
+    """The mask on screen with some cells toggled, as the code of a drawn mask; outside the picture it stays as it was."""
+    t, code = len(result.hidden), result.facts["drawn"]
+    cells = np.eye(grid.side, dtype=bool) if code is None else grid.cells(code)
+    cells[:t, :t] = ~result.hidden
+    for _, i, j in toggled:
+        cells[i, j] = not cells[i, j]
+    return grid.code(cells)

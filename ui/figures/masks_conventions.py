@@ -1,0 +1,103 @@
+"""One mask and its negation, given to PyTorch's function and to its layer, which read True in opposite ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from core.attention.hiding import mask_conventions
+from core.attention.toy import embedding
+from ui.matrix import Matrix
+from ui.result import Array, Result
+from ui.words import Words
+
+NAMES = ("function", "function_negated", "layer", "layer_negated")
+WIDTH, SIZE = 32, 0.5  # of the embeddings; at full size a token would look at little but itself
+
+
+def compute(result: Result) -> Result:
+    """The four maps for the sentence of the page, its embeddings as queries, keys and values."""
+    p, tokens = result.parameters, result.arrays["mask"].rows
+    x = SIZE * torch.stack([embedding(token, p["seed"], WIDTH) for token in tokens])  # [T, 32]
+    both = mask_conventions(x, torch.from_numpy(~result.hidden))
+    arrays = {n: Array.of(getattr(both, n), tokens, tokens, axes=("query", "key")) for n in NAMES}
+    hidden = result.hidden
+    wrong = np.where(np.isnan(arrays["layer"].values), 0, arrays["layer"].values)
+    facts = {
+        "hidden": hidden,
+        "scores": (x @ x.T / WIDTH**0.5).numpy(),
+        "wrong_share": float((wrong * hidden).sum(-1).mean()),
+        "agree": _gap(both.function, both.layer_negated),
+        "negated_agree": _gap(both.function_negated, both.layer),
+        "nan_rows": int(torch.isnan(both.layer).any(-1).sum()),
+        "nan_rows_meant": int(torch.isnan(both.layer_negated).any(-1).sum()),
+        "empty_negated": int((~hidden).all(-1).sum()),
+    }
+    return Result(p, arrays, facts)
+
+
+def _gap(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The largest difference where neither is NaN."""
+    gap = (one - other).abs()
+    return float(gap[~gap.isnan()].max()) if (~gap.isnan()).any() else 0.0
+
+
+def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
+    """The function's maps, then the layer's."""
+    return (tuple(_matrix(name, result, words) for name in NAMES),)
+
+
+def _matrix(name: str, result: Result, words: Words) -> Matrix:
+    array = result.arrays[name]
+    return Matrix(
+        name=name,
+        title=words.plain(f"title.{name}"),
+        values=array.values,
+        rows=array.rows,
+        columns=array.columns,
+        fill="weight",
+        limits=(0.0, 1.0),
+        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+        note=words.plain(f"note.{name}"),
+    )
+
+
+def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
+    """Whether this weight is as the mask meant it."""
+    name, i, j = cell
+    array = result.arrays[name]
+    told = {
+        "i": i + 1,
+        "query": array.rows[i],
+        "j": j + 1,
+        "key": array.columns[j],
+        "value": array.values[i, j],
+    }
+    if np.isnan(told["value"]):
+        return words("why.conv_nan", **told)
+    meant = name in ("function", "layer_negated")
+    allowed = not result.facts["hidden"][i, j]
+    key = ("kept" if allowed else "hidden") if meant else ("lost" if allowed else "leaked")
+    return words(f"why.conv_{key}", **told)
+
+
+def notices(result: Result, words: Words) -> list[str]:
+    """What to notice: which pairs of maps are equal, how much goes where it must not, and no error anywhere."""
+    facts = result.facts
+    sentences = [
+        words("conv.notice.agree", agree=facts["agree"], negated=facts["negated_agree"]),
+        words("conv.notice.wrong", share=facts["wrong_share"]),
+    ]
+    if facts["nan_rows"] or facts["nan_rows_meant"]:
+        sentences.append(words("conv.notice.nan", rows=facts["nan_rows"], meant=facts["nan_rows_meant"]))
+    return [*sentences, words("conv.notice.cure")]
+
+
+def summary(result: Result, words: Words) -> str:
+    """The picture in one line of plain text."""
+    return words.plain("conv.summary", share=result.facts["wrong_share"])
+
+
+def code_of(name: str) -> tuple[str, str]:
+    """Where the core calls PyTorch's layer; the function is called inside it on the same data."""
+    return "core.attention.hiding.mask_conventions", "identity"
