@@ -1,4 +1,4 @@
-"""`python -m bench [slider first crowd rerun cold core]`: measure, print one table, write build/bench.json."""
+"""`python -m bench [slider heads first crowd rerun cold core]`: measure, print one table, write build/bench.json."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 
-from bench import browser, cold, core, sessions
+from bench import browser, cold, core, heads, sessions
 from bench.report import Row, save, table
-from bench.settings import ATTENTION, BUILD, EMPTY, Subject
+from bench.settings import ATTENTION, BUILD, EMPTY, HEADS, Subject
 from tests.serving import Server
 
 
@@ -45,6 +45,10 @@ class Bench:
         """Key press to the new picture and to a still page."""
         return browser.slider_rows(self.chromium, self.app, self.empty, self.subject, self.presses)
 
+    def heads(self) -> list[Row]:
+        """Eight heads redrawn, and their weight on the wire."""
+        return heads.heads_rows(self.chromium, self.app, self.empty, HEADS, self.presses)
+
     def first(self) -> list[Row]:
         """A link to the first picture, warm."""
         return [browser.first_picture_row(self.chromium, self.app, self.empty, self.subject)]
@@ -66,7 +70,7 @@ class Bench:
         return core.core_rows()
 
 
-MEASUREMENTS = ("slider", "first", "rerun", "crowd", "core", "cold")
+MEASUREMENTS = ("slider", "heads", "first", "rerun", "crowd", "core", "cold")
 
 
 def arguments() -> argparse.Namespace:

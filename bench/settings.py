@@ -40,6 +40,14 @@ ATTENTION = Subject(
     picture='[data-testid="stBidiComponentIsolated"]',
     ready="svg text",
 )
+HEADS = Subject(
+    ROOT / "app.py",
+    "multi_head",
+    "Temperature τ",
+    picture='[data-testid="stBidiComponentIsolated"]',
+    ready="canvas",
+    query="lang=en&heads=8&tokens=24&d_model=24&s=" + "%20".join(f"w{n}" for n in range(24)),
+)
 EMPTY = Subject(
     APPS / "empty_fragment.py",
     "",

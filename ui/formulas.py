@@ -14,6 +14,11 @@ def sum_of_products(left: Sequence[float], right: Sequence[float], shown: int = 
     return Raw(_joined(terms, shown))
 
 
+def sum_of_numbers(terms: Sequence[float], shown: int = 6) -> Raw:
+    """LaTeX for a sum of numbers with its first terms; the others become dots."""
+    return Raw(_joined([number(float(x)) for x in terms], shown))
+
+
 def sum_of_exponentials(exponents: Sequence[float], shown: int = 4) -> Raw:
     """LaTeX for Σ e^x with its first terms; the others become dots."""
     return Raw(_joined([f"e^{{{number(x)}}}" for x in exponents], shown))

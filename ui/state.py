@@ -86,7 +86,7 @@ class State:
         """Callback of a widget: take its value over, unless it was left empty."""
         value = st.session_state[self.key(name)]
         if value is not None:
-            self._values()[name] = value
+            self._values()[name] = tuple(value) if isinstance(value, list) else value
         st.session_state[_MOVED] = True
 
     def enter(self) -> list[Problem]:

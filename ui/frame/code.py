@@ -39,7 +39,8 @@ def _draw_source(entry: course.Page, result: Result, words: Words) -> None:
     )
     if part == "numpy":
         st.markdown(words("code.numpy_note"))
-        _draw_trap(transpose_trap(result.values("q"), result.values("k")), words)
+        if {"q", "k"} <= result.arrays.keys():
+            _draw_trap(transpose_trap(result.values("q"), result.values("k")), words)
         text, shown = closure(entry.twins), entry.twins
     else:
         shown = (entry.shows[0],)

@@ -157,7 +157,9 @@ def _list(page: PageFrame, changes: list) -> str:
 def _table(page: PageFrame, a: Mapping[str, float], b: Mapping[str, float]) -> str:
     lines = [f"| {page.words('compare.number')} | A | B | B − A |", "|:--|--:|--:|--:|"]
     lines += [
-        f"| {label} | {number(a[label])} | {number(b[label])} | {_gap(a[label], b[label])} |" for label in a
+        f"| {label} | {number(a[label])} | {number(b[label])} | {_gap(a[label], b[label])} |"
+        for label in a
+        if label in b  # a number may exist in one of the two only
     ]
     return "\n".join(lines)
 

@@ -1,0 +1,107 @@
+"""The trap of batch_first: PyTorch's layer fed [B, T, d], told that the batch comes first and not told so."""
+
+from __future__ import annotations
+
+import torch
+
+from core.attention.pytorch_multi_head import batch_first_trap
+from core.attention.toy_heads import toy_heads
+from ui.checks.multi_head import module_of
+from ui.matrix import Matrix
+from ui.result import Array, Result
+from ui.words import Raw, Words
+
+ROW = ("right", "wrong", "right_output", "wrong_output")
+SPREAD = 3.0
+
+
+def compute(result: Result) -> Result:
+    """The trap on a batch of two: the page's sentence, and the same tokens backwards."""
+    p = result.parameters
+    tokens = p["tokens"]
+    x, _ = toy_heads(tokens, p["seed"], p["d_model"], p["heads"], p["kv"])
+    batch = torch.stack([x, x.flip(0)])  # [B, T, d_model]
+    trap = batch_first_trap(module_of(result), batch)
+    sentences = ("1", "2")
+    arrays = {
+        "right": Array.of(trap.right_weights[0], tokens, tokens, axes=("query", "key")),
+        "wrong": Array.of(trap.wrong_weights[:, 0], tokens, sentences, axes=("query", "sentence")),
+        "right_output": Array.of(trap.right[0], tokens, axes=("query", "output")),
+        "wrong_output": Array.of(trap.wrong[0], tokens, axes=("query", "output")),
+    }
+    facts = {"trap": trap, "shape": tuple(batch.shape), "foreign": float(trap.wrong_weights[:, 0, 1].mean())}
+    return Result(p, arrays, facts)
+
+
+def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
+    """Where the first sentence looks, right and wrong, and what comes out."""
+    return (tuple(_matrix(name, result, words) for name in ROW),)
+
+
+def _matrix(name: str, result: Result, words: Words) -> Matrix:
+    array = result.arrays[name]
+    weight = not name.endswith("output")
+    return Matrix(
+        name=name,
+        title=words.plain(f"title.{name}"),
+        values=array.values.clip(0, 1) if weight else array.values,
+        rows=array.rows,
+        columns=array.columns,
+        fill="weight" if weight else "signed",
+        limits=(0.0, 1.0) if weight else (-SPREAD, SPREAD),
+        axes=array.axes,
+        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+        note=" × ".join(map(str, array.values.shape)),
+    )
+
+
+def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
+    """What a number is: a weight within the sentence, a weight across sentences, or what came of it."""
+    name, row, column = cell
+    tokens = result.parameters["tokens"]
+    told = {"i": row + 1, "query": tokens[row], "value": result.values(name)[row, column]}
+    if name == "right":
+        return words("why.right", j=column + 1, key=tokens[column], heads=result.parameters["heads"], **told)
+    if name == "wrong":
+        sentence = tokens if column == 0 else tokens[::-1]
+        return words("why.wrong", b=column + 1, key=sentence[row], heads=result.parameters["heads"], **told)
+    other = "wrong_output" if name == "right_output" else "right_output"
+    return words(f"why.{name}", c=column + 1, other=result.values(other)[row, column], **told)
+
+
+def notices(result: Result, words: Words) -> list[str]:
+    """Nothing was raised, the shape is right, and the sentences are mixed."""
+    trap, (b, t, d) = result.facts["trap"], result.facts["shape"]
+    shape = Raw(f"[{b}, {t}, {d}]")
+    return [
+        words("trap.notice.silent", shape=shape, deviation=trap.deviation),
+        words("trap.notice.mixed", foreign=100 * result.facts["foreign"], b=b, t=t),
+        words("trap.notice.leak", right=trap.right_leak, wrong=trap.wrong_leak),
+    ]
+
+
+def table(result: Result, words: Words) -> str:
+    """The numbers side by side."""
+    trap, (b, t, d) = result.facts["trap"], result.facts["shape"]
+    return words(
+        "trap.table",
+        shape=Raw(f"[{b}, {t}, {d}]"),
+        right_weights=Raw(str(list(trap.right_weights.shape))),
+        wrong_weights=Raw(str(list(trap.wrong_weights.shape))),
+        right_leak=trap.right_leak,
+        wrong_leak=trap.wrong_leak,
+        deviation=trap.deviation,
+    )
+
+
+def summary(result: Result, words: Words) -> str:
+    """The picture in one line of plain text."""
+    trap = result.facts["trap"]
+    return words.plain("trap.summary", deviation=trap.deviation, leak=trap.wrong_leak)
+
+
+def code_of(name: str) -> tuple[str, str]:
+    """Where the core makes it."""
+    return "core.attention.pytorch_multi_head.batch_first_trap", "wrong" if name.startswith(
+        "wrong"
+    ) else "right"

@@ -1,0 +1,105 @@
+"""How alike the heads are, and how widely each looks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ui.figures import charts
+from ui.matrix import Matrix
+from ui.result import Array, Result
+from ui.words import Words
+
+
+def compute(result: Result) -> Result:
+    """The cosines between the maps of every two heads, beside what the page computed."""
+    labels = tuple(str(h + 1) for h in range(result.parameters["heads"]))
+    similarity = Array(result.facts["similarity"], labels, labels, ("head", "head"))
+    maps = {name: array for name, array in result.arrays.items() if name[0] == "a"}
+    return Result(result.parameters, maps | {"alike": similarity}, result.facts)
+
+
+def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
+    """One matrix: heads by heads."""
+    array = result.arrays["alike"]
+    shown = Matrix(
+        name="alike",
+        title=words.plain("title.alike"),
+        values=array.values.clip(0, 1),  # rounding can leave a cosine a hair above 1
+        rows=array.rows,
+        columns=array.columns,
+        fill="weight",
+        limits=(0.0, 1.0),
+        axes=array.axes,
+        axis_titles=(words.plain("axis.heads"),) * 2,
+        note=" × ".join(map(str, array.values.shape)),
+    )
+    return ((shown,),)
+
+
+def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
+    """The cosine of two maps with its three sums."""
+    _, row, column = cell
+    one, other = (result.values(f"a{h + 1}") for h in (row, column))
+    return words(
+        "why.alike",
+        h=row + 1,
+        g=column + 1,
+        product=float((one * other).sum()),
+        length=float(np.linalg.norm(one)),
+        other=float(np.linalg.norm(other)),
+        cells=one.size,
+        value=result.values("alike")[row, column],
+    )
+
+
+def notices(result: Result, words: Words) -> list[str]:
+    """The mean likeness and where it comes from, the most different pair, the entropies."""
+    p, facts = result.parameters, result.facts
+    entropy = facts["entropy"]
+    low, high = int(entropy.argmin()), int(entropy.argmax())
+    widths = {"most": facts["most_entropy"], "visible": math.exp(facts["most_entropy"])}
+    widths |= {"low": low + 1, "least": entropy[low], "high": high + 1, "largest": entropy[high]}
+    if p["heads"] == 1:
+        return [words("alike.notice.one"), words("alike.notice.width_one", **widths)]
+    similarity = facts["similarity"] + 2 * np.eye(p["heads"])  # a head is not compared with itself
+    a, b = sorted(divmod(int(similarity.argmin()), p["heads"]))
+    return [
+        words("alike.notice.toy", mean=facts["mean_similarity"], even=facts["even_similarity"]),
+        words("alike.notice.pair", a=a + 1, b=b + 1, least=similarity[a, b], tau=p["tau"]),
+        words("alike.notice.width", **widths),
+    ]
+
+
+def chart(result: Result, words: Words) -> charts.Chart:
+    """The entropy of each head, with the most that the mask allows."""
+    entropy, most = result.facts["entropy"], result.facts["most_entropy"]
+    guide = charts.Guide(words.plain("alike.guide"), np.full(len(entropy), most))
+    return charts.bars(
+        [str(h + 1) for h in range(len(entropy))],
+        {words.plain("alike.series"): entropy},
+        words.plain("axis.heads"),
+        charts.Axis(words.plain("alike.axis"), (0.0, 3.5)),
+        guides=[guide],
+        height=240,
+    )
+
+
+def chart_summary(result: Result, words: Words) -> str:
+    """The bars as text."""
+    listed = ", ".join(
+        words.plain("alike.each", h=h + 1, entropy=e) for h, e in enumerate(result.facts["entropy"])
+    )
+    return words.plain("alike.chart", listed=listed, most=result.facts["most_entropy"])
+
+
+def summary(result: Result, words: Words) -> str:
+    """The picture in one line of plain text."""
+    mean = result.facts["mean_similarity"]
+    return words.plain("alike.summary", heads=result.parameters["heads"], mean=1.0 if mean is None else mean)
+
+
+def code_of(name: str) -> tuple[str, str]:
+    """Where the core makes it."""
+    return "core.attention.heads.head_similarity", "unit"
