@@ -5,7 +5,7 @@ import torch
 
 from core.attention import masks
 from core.attention.dot_product import attention
-from core.attention.statistics import describe, largest_partial_score
+from core.attention.statistics import describe
 from core.attention.toy import toy_inputs
 from ui import frame
 from ui.checks.attention import attention_checks
@@ -23,15 +23,14 @@ page = frame.open_page("attention")
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def drawn(sentence, seed):
-    """The widest inputs of a sentence, of which every setting is a slice, and the largest score they can reach."""
-    widest = toy_inputs(sentence, seed, d_k=64)
-    return widest, largest_partial_score(widest.q, widest.k)
+    """The widest inputs of a sentence, of which every setting is a slice."""
+    return toy_inputs(sentence, seed, d_k=64)
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
 def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Result:
     """Attention over the first tokens of the sentence, and the numbers the page speaks of."""
-    widest, score_limit = drawn(sentence, seed)
+    widest = drawn(sentence, seed)
     tokens = sentence[:tokens]
     t = len(tokens)
     toy = widest.first(t, dk)
@@ -44,7 +43,8 @@ def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Resul
     trace = attention(toy.q, toy.k, toy.v, allowed, scale=1 / (tau * dk**0.5) if scaled else 1 / tau)
 
     steps = ("scores", "scaled", "masked", "weights")
-    arrays = {name: Array.of(getattr(toy, name), tokens, axes=("query", "feature")) for name in ("x", "q")}
+    arrays = {"x": Array.of(toy.x, tokens, axes=("token", "feature"))}
+    arrays["q"] = Array.of(toy.q, tokens, axes=("query", "feature"))
     arrays |= {name: Array.of(getattr(toy, name), tokens, axes=("key", "feature")) for name in ("k", "v")}
     arrays |= {name: Array.of(getattr(trace, name), tokens, tokens, axes=("query", "key")) for name in steps}
     arrays["output"] = Array.of(trace.output, tokens, axes=("query", "feature"))
@@ -52,7 +52,6 @@ def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Resul
     facts = {
         "statistics": describe(trace, allowed),
         "scale": trace.scale,
-        "score_limit": score_limit,
         "w_q": toy.w_q.numpy(),
         "w_k": toy.w_k.numpy(),
         "w_v": toy.w_v.numpy(),

@@ -35,7 +35,6 @@ st.header(page.words("routes.title"), anchor=False)
 for column, (minutes, stems) in zip(st.columns(len(ROUTES)), ROUTES.items(), strict=True):
     with column:
         st.markdown(page.words(f"routes.{minutes}"))
-        for stem in stems:
-            page.link_to(stem)
+        page.route(stems)
 
 page.close()

@@ -9,19 +9,25 @@ A widget that has just been moved wins over the link: the browser may still hold
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from ui import course
 from ui.course.page import Page
-from ui.parameters import Problem, read_link, write_link
+from ui.parameters import Problem, Text, read_link, write_link
 from ui.words import LANGUAGES
 
 _VALUES = "values"  # stem → parameter name → value
 _LANG = "lang"
 _WRITTEN = "link written"  # (stem, link): what the address bar should say since our last run
 _MOVED = "a widget was moved"
+_REPLACED = (
+    "values set by the server"  # widget key → (the value the browser may still hold, when it was replaced)
+)
+ECHO = 1.0  # s within which a browser that has not yet seen a new value may send the old one once more
 
 
 def choose_language() -> None:
@@ -46,8 +52,13 @@ def set_lang(code: str) -> None:
     # again makes it take the new label; else it would send the old one back with the next move.
     for stem, values in st.session_state.get(_VALUES, {}).items():
         for name, value in values.items():
-            if f"{stem}.{name}" in st.session_state:
-                st.session_state[f"{stem}.{name}"] = value
+            key = f"{stem}.{name}"
+            if key not in st.session_state:
+                continue
+            if isinstance(course.PAGES[stem].parameter(name), Text):
+                # What is typed and not yet entered comes with the click on the switch.
+                values[name] = value = st.session_state[key]
+            st.session_state[key] = value
 
 
 class State:
@@ -65,8 +76,10 @@ class State:
 
     def set(self, **values: Any) -> None:
         """Change values, and the widgets that show them, from a callback."""
+        replaced = st.session_state.setdefault(_REPLACED, {})
         for name, value in values.items():
             self.page.parameter(name)
+            replaced[self.key(name)] = (self._values()[name], time.monotonic())
             self._values()[name] = value
             st.session_state[self.key(name)] = value
         st.session_state[_MOVED] = True
@@ -83,10 +96,19 @@ class State:
         return key
 
     def moved(self, name: str) -> None:
-        """Callback of a widget: take its value over, unless it was left empty."""
-        value = st.session_state[self.key(name)]
-        if value is not None:
-            self._values()[name] = tuple(value) if isinstance(value, list) else value
+        """Callback of a widget: take its value over.
+
+        An emptied box gets its value back. So does a widget that only repeats what `set` has just replaced: a click
+        made before the browser knew the new value still carries the old one, and that is no move.
+        """
+        key = self.key(name)
+        value = st.session_state[key]
+        value = tuple(value) if isinstance(value, list) else value
+        old, when = st.session_state.get(_REPLACED, {}).pop(key, (None, -ECHO))
+        if value is None or (value == old and time.monotonic() - when < ECHO):
+            st.session_state[key] = self._values()[name]
+        else:
+            self._values()[name] = value
         st.session_state[_MOVED] = True
 
     def enter(self) -> list[Problem]:
@@ -98,6 +120,8 @@ class State:
         if moved or ours or returning:
             return []
         values, problems = read_link(query, self.page.parameters)
+        twice = [name for name in query if len(st.query_params.get_all(name)) > 1]
+        problems += [Problem(name, "given_twice", query[name], query[name]) for name in twice]
         self._all()[self.page.stem] = values
         for name, value in values.items():
             st.session_state[self.key(name)] = value

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -71,13 +72,21 @@ def as_text(value: Any) -> str:
 def quote(text: str) -> str:
     """A reader's text as a code span, which Markdown, HTML, LaTeX and emoji codes all leave alone.
 
-    Streamlit replaces icon codes even there, so a word joiner is put behind the colon that starts one.
+    What would end the line, and with it the span, or turn the direction of what follows is shown as "�".
+    Streamlit replaces icon codes even in a code span, so a word joiner is put behind the colon that starts one.
     """
-    text = text.replace(":material", ":\u2060material").replace("\n", " ")
+    text = "".join("�" if _breaks_out(sign) else sign for sign in text)
+    text = text.replace(":material", ":\u2060material")
     fence = "`"
     while fence in text:
         fence += "`"
     return f"{fence} {text} {fence}" if text.strip() else "␣"
+
+
+def _breaks_out(sign: str) -> bool:
+    """Controls, line and paragraph separators, lone surrogates, and the marks that change direction."""
+    turns = unicodedata.bidirectional(sign) in {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    return turns or unicodedata.category(sign) in {"Cc", "Zl", "Zp", "Cs"}
 
 
 def fill(template: str, values: dict[str, str]) -> str:

@@ -18,6 +18,7 @@ class AttentionStatistics:
     deviation_after: float  # the same after scaling
     mean_visible: float  # keys that a query may see
     mean_entropy: float
+    mean_effective: float  # exp(entropy) of each row, averaged: how many keys it amounts to
     mean_largest_entropy: float  # if every visible key had the same weight
     empty_rows: int  # queries without any key
     kept_pairs: int
@@ -38,6 +39,7 @@ def describe(trace: AttentionTrace, mask: Tensor) -> AttentionStatistics:
         deviation_after=float(trace.scaled.std(correction=0)),
         mean_visible=_mean(visible[alive]),
         mean_entropy=_mean(entropy(trace.weights)[alive]),
+        mean_effective=_mean(entropy(trace.weights)[alive].exp()),
         mean_largest_entropy=_mean(visible[alive].log()),
         empty_rows=int((~alive).sum()),
         kept_pairs=int(mask.sum()),

@@ -22,10 +22,8 @@ _PICTURE = (  # one emoji: a skin tone, a style and a frame, or the tags of a re
 # Scripts in which an invisible joiner between two letters changes how they are written.
 _JOINED = r"[[\p{L}\p{M}]--[\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]"
 _MEANT = rf"{_PICTURE}(?:\u200D{_PICTURE})*|[\p{{Emoji}}\p{{S}}\p{{P}}\p{{Han}}][{_VARIATION}]|{_JOINED}[\u200C\u200D](?={_JOINED})"
-# Controls, lone surrogates, non-characters, and all that is invisible or turns the direction of the text.
-_UNSEEN = (
-    r"[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\uFFF9-\uFFFB]"
-)
+# Controls, lone surrogates, non-characters, the sign for bytes that were no character, and all that is invisible or turns the direction of the text.
+_UNSEEN = r"[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\uFFF9-\uFFFB\uFFFD]"
 _SIFT = regex.compile(rf"(?V1)({_MEANT})|{_UNSEEN}")
 _SPACES = regex.compile(r"\s+")
 _GRAPHEME = regex.compile(r"\X")
@@ -49,7 +47,7 @@ class Cleaned:
     joined_spaces: bool  # line breaks, tabs or repeated spaces became one space, or ends were trimmed
     normalized: bool  # characters were composed to Unicode normal form C
     cut: bool  # the text was longer than the limit
-    n_characters: int  # code points before the cut
+    n_characters: int  # code points before the cut to the limit, of the first 20 times as many
 
 
 def split(text: str, limit: int = 24) -> Tokens:
@@ -65,17 +63,20 @@ def split(text: str, limit: int = 24) -> Tokens:
 def clean(text: str, limit: int = 200) -> Cleaned:
     """Normal form C, nothing invisible outside emoji and joining scripts, single spaces, at most `limit` long.
 
-    The limit counts code points; a grapheme cluster that would cross it is left out whole.
+    The limit counts code points; a grapheme cluster that would cross it is left out whole,
+    unless it is the first.
     Cleaning the result again changes nothing.
     """
-    tidied, changed = _tidy(text)
+    # Composing a heap of accents takes time that grows with its square, so what is far too long is cut before.
+    head = text[: 20 * limit]
+    tidied, changed = _tidy(head)
     kept = _tidy(_cut(tidied, limit))[0]  # again: the cut may leave a space or a joiner at the end
     return Cleaned(
         text=kept,
         removed_controls="removed" in changed,
         joined_spaces="spaces" in changed,
         normalized="normalized" in changed,
-        cut=len(tidied) > limit,
+        cut=len(tidied) > limit or len(head) < len(text),
         n_characters=len(tidied),
     )
 
@@ -118,4 +119,4 @@ def _cut(text: str, limit: int) -> str:
         if grapheme.end() > limit:
             break
         end = grapheme.end()
-    return text[:end]
+    return text[: end or limit]  # a single cluster that is too long by itself loses its last marks

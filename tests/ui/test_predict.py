@@ -4,7 +4,7 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions import attention, cross_attention, linear_maps, masks
+from ui.predictions import attention, cross_attention, linear_maps, masks, multi_head
 from ui.words import LANGUAGES, Words
 
 ASKED = {
@@ -12,6 +12,7 @@ ASKED = {
     "cross_attention": cross_attention.PREDICTIONS,
     "linear_maps": linear_maps.PREDICTIONS,
     "masks": masks.PREDICTIONS,
+    "multi_head": multi_head.PREDICTIONS,
 }
 
 

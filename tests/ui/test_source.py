@@ -59,12 +59,36 @@ TRIALS = {
     torch.arange(12.0).reshape(4, 3).sin(),
     RecurrentWeights(torch.arange(6.0).reshape(3, 2).cos(), torch.arange(4.0).reshape(2, 2).sin()),
 )).values()]""",
+    "core.attention.multi_head.MultiHeadAttention": """
+[*vars(
+    MultiHeadAttention.seeded(torch.Generator().manual_seed(1), 8, 4, 2).requires_grad_(False)(
+        torch.arange(24.0).reshape(3, 8).sin(), head_mask=torch.tensor([1.0, 0, 1, 1]))
+).values()]""",
+    "core.attention.heads.head_contributions": """
+(lambda w: [nn.init.eye_(w.weight).detach(), head_contributions(Tensor([*range(24)]).reshape(2, 3, 4), w).detach()])(
+    nn.Linear(8, 8))""",
+    "core.attention.heads.head_similarity": "[head_similarity(torch.arange(18.0).reshape(2, 3, 3).cos() ** 2)]",
+    "core.attention.head_sizes.kv_cache_bytes_per_token": "[kv_cache_bytes_per_token(32, 8, 128)]",
+    "core.attention.pytorch_multi_head.batch_first_trap": """
+[*vars(batch_first_trap(
+    MultiHeadAttention.seeded(torch.Generator().manual_seed(1), 8, 4, 2), torch.arange(48.0).reshape(2, 3, 8).sin()
+)).values()]""",
 }
 TWIN_TRIAL = """
 [*vars(attention_backward(
     attention(np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.ones((5, 2)), np.arange(15).reshape(3, 5) % 4 > 0),
     np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.arange(10.0).reshape(5, 2), np.arange(6.0).reshape(3, 2),
 )).values()]"""
+
+TWIN_TRIALS = {
+    "core.attention.numpy_twin.multi_head": """
+(lambda x, p: (lambda t: [
+    t.output, *vars(multi_head_backward(t, x, x, p, 1, t.output).projections).values()
+])(multi_head(x, x, p, 2, 1)))(
+    np.sin(np.arange(12.0).reshape(3, 4)),
+    NumpyProjections(*(np.cos(np.arange(n * 4.0).reshape(n, 4)) for n in (4, 2, 2, 4))),
+)""",
+}
 
 
 def run_outside(text: str, expression: str, tmp_path) -> list[np.ndarray]:
@@ -115,7 +139,8 @@ def test_a_shown_function_runs_alone_and_gives_the_same_numbers(dotted, tmp_path
 def test_the_numpy_twin_runs_alone_without_torch(twins, tmp_path):
     text = closure(twins)
     assert "torch" not in {name.partition(".")[0] for name in imported(text)}
-    assert_equal(run_outside(text, TWIN_TRIAL, tmp_path), run_here(numpy_twin, TWIN_TRIAL))
+    trial = TWIN_TRIALS.get(twins[0], TWIN_TRIAL)
+    assert_equal(run_outside(text, trial, tmp_path), run_here(numpy_twin, trial))
 
 
 def test_several_modules_become_one_file(tmp_path):

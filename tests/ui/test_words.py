@@ -107,9 +107,18 @@ def test_a_readers_text_is_quoted_whole(text):
     assert shown_as_code(quote(text)).replace("\u2060", "") == text
 
 
-@given(st.text(min_size=1, max_size=40).filter(lambda t: t.strip() and "\r" not in t and "\x00" not in t))
+@given(st.text(min_size=1, max_size=40).filter(str.strip))
 def test_any_text_stays_inside_its_code_span(text):
     shown_as_code(quote(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["a\r\r# x", "\r\r![](http://e/x.png)", "a\u2028\u2028b", "x\x0b\x0cy", "\u202eabc\u2067"]
+)
+def test_nothing_breaks_out_of_the_line_or_turns_it(text):
+    shown = shown_as_code(quote(text))
+    assert not set(shown) & set("\r\n\x0b\x0c\u2028\u202e\u2067")
+    assert "�" in shown
 
 
 def test_icon_codes_are_broken_up():

@@ -1,6 +1,6 @@
 """Attention: from the matrix product to cross-attention."""
 
-from ui.course import cross_attention, linear_maps, masks
+from ui.course import cross_attention, linear_maps, masks, multi_head
 from ui.course.page import Page
 from ui.parameters import Cell, Choice, Pinned, Real, Switch, Text, Whole
 
@@ -31,7 +31,7 @@ EXPERIMENTS = (
     Choice("grad_step", GRADIENTS, "ds"),
     Cell("grad_cell", GRADIENTS, ("ds", 3, 2)),
     Choice("order", ("random", "reverse", "own"), "random"),
-    Text("order_own", "2 1", limit=80),
+    Text("order_own", "2 1", limit=120),
     Choice("order_step", ORDERS, "w_after"),
     Cell("order_cell", ORDERS, ("w_after", 3, 1)),
     Real("drop_p", 0.0, 0.8, 0.5, step=0.1),
@@ -59,6 +59,6 @@ PAGES = (
         sources=("vaswani2017", "bahdanau2015"),
     ),
     masks.PAGE,
-    Page("multi_head", needs=("attention",)),
+    multi_head.PAGE,
     cross_attention.PAGE,
 )

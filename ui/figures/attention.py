@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from ui.formulas import sum_of_exponentials, sum_of_products
@@ -64,7 +63,7 @@ def _limits(name: str, result: Result) -> tuple[float, float]:
     """A colour scale that a moving slider does not change, so that pictures can be compared."""
     if name == "weights":
         return (0.0, 1.0)
-    largest = {"scores": result.facts["score_limit"], "scaled": LOGITS, "masked": LOGITS}.get(name, SPREAD)
+    largest = LOGITS if name in ("scores", "scaled", "masked") else SPREAD
     return (-largest, largest)
 
 
@@ -138,7 +137,7 @@ def notices(result: Result, words: Words) -> list[str]:
     )
     spread = words(
         "notice.spread",
-        effective=math.exp(s.mean_entropy),
+        effective=s.mean_effective,
         visible=s.mean_visible,
         entropy=s.mean_entropy,
         maximum=s.mean_largest_entropy,

@@ -179,7 +179,9 @@ def _notice_kind(result: Result, words: Words) -> str:
     seen = ~result.hidden
     before = np.arange(len(seen) - 1)
     choosing = [i + 1 for i in before if seen[i + 1].sum() > 1 and seen[i + 1, i]]
-    raised = [i for i in choosing if values("ds")[i].argmin() == i - 1]
+    ds = values("ds")
+    # Equal tokens tie up to rounding, so the lowest is told by a margin.
+    raised = [i for i in choosing if ds[i, i - 1] <= ds[i].min() + 1e-12]
     return words(
         f"grad.notice.{p['grad']}",
         i=p["row"] + 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,13 +34,13 @@ def permutation(kind: str, typed: str, tokens: int, draw: int) -> tuple[int, ...
 
 def numbers_in(typed: str) -> list[int]:
     """The whole numbers in a reader's text, whatever stands between them."""
-    return [int(digits) for digits in re.findall(r"[0-9]{1,6}", typed)]
+    return [int(digits) for digits in re.findall(r"[0-9]{1,6}", unicodedata.normalize("NFKC", typed))]
 
 
 def left_out(typed: str, tokens: int) -> bool:
     """Whether the reader's text holds anything that an order of so many tokens cannot use."""
     found = numbers_in(typed)
-    strange = re.search(r"[^0-9\s,;.，、；。]", typed) is not None
+    strange = re.search(r"[^0-9\s,;.、。]", unicodedata.normalize("NFKC", typed)) is not None
     return strange or len(set(found)) < len(found) or any(not 1 <= n <= tokens for n in found)
 
 

@@ -16,6 +16,8 @@ from ui.frame.predicting import predict_button
 from ui.parameters import Problem
 from ui.words import LANGUAGES, Raw, Words
 
+MOST_STRANGE = 5  # unknown names told one by one; a link can hold any number of them
+
 
 class PageFrame(Controls, Pieces):
     """What a page file talks to: `page["dk"]`, `page.slider("dk")`, `page.notice(…)`."""
@@ -45,7 +47,11 @@ class PageFrame(Controls, Pieces):
             _language_switch(self.words)
         st.markdown(self.words("answer"))
         if problems:
-            st.info("\n\n".join(self._told(problem) for problem in problems))
+            strange = [problem for problem in problems if problem.reason == "unknown_name"]
+            told = [self._told(problem) for problem in problems if problem not in strange[MOST_STRANGE:]]
+            if len(strange) > MOST_STRANGE:
+                told.append(self.words("problem.many_more", count=len(strange) - MOST_STRANGE))
+            st.info("\n\n".join(told))
 
     def live(self, draw: Callable[[], None]) -> None:
         """Run `draw` as a fragment, now and whenever one of its controls moves; then write the link."""

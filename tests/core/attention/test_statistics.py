@@ -24,6 +24,7 @@ def test_the_worked_example():
     rows = [[1.0], [0.4013, 0.5987], [0.2664, 0.2944, 0.4392], [0.1913, 0.2011, 0.2223, 0.3853]]
     entropies = [-sum(a * math.log(a) for a in row) for row in rows]
     assert s.mean_entropy == pytest.approx(sum(entropies) / 4, abs=1e-4)
+    assert s.mean_effective == pytest.approx(sum(map(math.exp, entropies)) / 4, abs=1e-3)
     assert s.mean_largest_entropy == pytest.approx(sum(map(math.log, [1, 2, 3, 4])) / 4)
     assert s.mean_visible == 2.5
     assert s.kept_pairs == 10
