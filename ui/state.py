@@ -27,6 +27,7 @@ _MOVED = "a widget was moved"
 _REPLACED = (
     "values set by the server"  # widget key → (the value the browser may still hold, when it was replaced)
 )
+_UNSHOWN = "values not yet shown"  # widget keys whose value a finished run has still to send to the browser
 ECHO = 1.0  # s within which a browser that has not yet seen a new value may send the old one once more
 
 
@@ -58,7 +59,16 @@ def set_lang(code: str) -> None:
             if isinstance(course.PAGES[stem].parameter(name), Text):
                 # What is typed and not yet entered comes with the click on the switch.
                 values[name] = value = st.session_state[key]
-            st.session_state[key] = value
+            _put(key, value)
+
+
+def _put(key: str, value: Any) -> None:
+    """Set a widget's value, and remember that the browser has to be told.
+
+    A run that is interrupted before it draws the widget tells nobody, and Streamlit does not try again.
+    """
+    st.session_state[key] = value
+    st.session_state.setdefault(_UNSHOWN, set()).add(key)
 
 
 class State:
@@ -66,6 +76,7 @@ class State:
 
     def __init__(self, page: Page):
         self.page = page
+        self._drawn: set[str] = set()  # widget keys of this run
 
     def __getitem__(self, name: str) -> Any:
         return self._values()[name]
@@ -81,7 +92,7 @@ class State:
             self.page.parameter(name)
             replaced[self.key(name)] = (self._values()[name], time.monotonic())
             self._values()[name] = value
-            st.session_state[self.key(name)] = value
+            _put(self.key(name), value)
         st.session_state[_MOVED] = True
 
     def key(self, name: str) -> str:
@@ -91,8 +102,9 @@ class State:
     def seed(self, name: str) -> str:
         """Give the widget its value before it is drawn, and return its key."""
         key = self.key(name)
-        if key not in st.session_state:
-            st.session_state[key] = self._values()[name]
+        if key not in st.session_state or key in st.session_state.get(_UNSHOWN, ()):
+            _put(key, self._values()[name])
+        self._drawn.add(key)
         return key
 
     def moved(self, name: str) -> None:
@@ -106,7 +118,7 @@ class State:
         value = tuple(value) if isinstance(value, list) else value
         old, when = st.session_state.get(_REPLACED, {}).pop(key, (None, -ECHO))
         if value is None or (value == old and time.monotonic() - when < ECHO):
-            st.session_state[key] = self._values()[name]
+            _put(key, self._values()[name])
         else:
             self._values()[name] = value
         st.session_state[_MOVED] = True
@@ -124,7 +136,7 @@ class State:
         problems += [Problem(name, "given_twice", query[name], query[name]) for name in twice]
         self._all()[self.page.stem] = values
         for name, value in values.items():
-            st.session_state[self.key(name)] = value
+            _put(self.key(name), value)
         if query.get("lang", lang()) not in LANGUAGES:
             problems.append(Problem("lang", "unknown_choice", query["lang"], lang(), ", ".join(LANGUAGES)))
         return problems
@@ -132,6 +144,8 @@ class State:
     def leave(self) -> None:
         """End a run: write the complete link if it is not in the address bar already."""
         st.session_state.pop(_MOVED, None)
+        st.session_state.get(_UNSHOWN, set()).difference_update(self._drawn)
+        self._drawn.clear()
         link = write_link(self._values(), self.page.parameters, lang())
         if st.query_params.to_dict() != link:
             st.query_params.from_dict(link)
