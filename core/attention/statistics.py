@@ -46,13 +46,5 @@ def describe(trace: AttentionTrace, mask: Tensor) -> AttentionStatistics:
     )
 
 
-def largest_partial_score(q: Tensor, k: Tensor) -> float:
-    """The largest |q·k| over all pairs and over all widths, counting the first 1, 2, 3, … components.
-
-    q [T_q, d], k [T_k, d]. It bounds every score that a slider over d_k can bring up.
-    """
-    return float((q[:, None] * k[None]).cumsum(-1).abs().max())  # of [T_q, T_k, d]
-
-
 def _mean(values: Tensor) -> float:
     return float(values.mean()) if len(values) else 0.0

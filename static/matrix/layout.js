@@ -143,7 +143,8 @@ function inOneColumn(rows, focus, width, options) {
   for (const [role, row] of groups) {
     const specs = row.filter((spec) => spec.name !== focus)
     const abreast = role === 'strip' && thumbs(row) ? 4 : 2 // thumbnails go four to a line
-    const cell = fittingCell(specs, role, roomOf(abreast, width), narrow)
+    const tallest = abreast === 4 ? THUMB.focus / Math.max(...specs.map((spec) => spec.shape[0])) : Infinity
+    const cell = Math.min(fittingCell(specs, role, roomOf(abreast, width), narrow), tallest)
     for (let i = 0; i < specs.length; i += abreast) lines.push({ specs: specs.slice(i, i + abreast), role, cell, abreast })
   }
   const plan = { blocks: new Map(), arrows: [], width }

@@ -49,7 +49,7 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
         rows=array.rows,
         columns=array.columns,
         fill="weight" if name == "weights" else "signed",
-        limits=_limits(name, result),
+        limits=_limits(name),
         axes=array.axes,
         axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         identity=IDENTITY.get(name, ""),
@@ -59,8 +59,11 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
     )
 
 
-def _limits(name: str, result: Result) -> tuple[float, float]:
-    """A colour scale that a moving slider does not change, so that pictures can be compared."""
+def _limits(name: str) -> tuple[float, float]:
+    """A colour scale that a moving slider does not change, and one for all that goes towards softmax.
+
+    So equal numbers have equal colours from step to step, and scores that scaling brings down look it.
+    """
     if name == "weights":
         return (0.0, 1.0)
     largest = LOGITS if name in ("scores", "scaled", "masked") else SPREAD

@@ -11,7 +11,7 @@ import torch
 
 from core.attention.dot_product import attention
 from core.attention.masks import padding
-from core.attention.statistics import describe, largest_partial_score
+from core.attention.statistics import describe
 from core.attention.toy import ToyInputs, toy_inputs
 from ui.formulas import sum_of_exponentials, sum_of_products
 from ui.matrix import Matrix
@@ -55,7 +55,6 @@ def compute(
     facts = {
         "statistics": describe(trace, allowed),
         "scale": trace.scale,
-        "score_limit": largest_partial_score(widest[0].q, widest[1].k),
         "x_target": asking.x.numpy(),
         "x_source": answering.x.numpy(),
         "w_q": asking.w_q.numpy(),
@@ -88,7 +87,7 @@ def matrix(name: str, result: Result, words: Words) -> Matrix:
         rows=array.rows,
         columns=array.columns,
         fill="weight" if name == "weights" else "signed",
-        limits=_limits(name, result),
+        limits=_limits(name),
         axes=array.axes,
         axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         identity=name if name in INPUTS else "",
@@ -98,10 +97,10 @@ def matrix(name: str, result: Result, words: Words) -> Matrix:
     )
 
 
-def _limits(name: str, result: Result) -> tuple[float, float]:
+def _limits(name: str) -> tuple[float, float]:
     if name == "weights":
         return (0.0, 1.0)
-    largest = {"scores": result.facts["score_limit"], "scaled": LOGITS, "masked": LOGITS}.get(name, SPREAD)
+    largest = LOGITS if name in ("scores", "scaled", "masked") else SPREAD
     return (-largest, largest)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from core.attention.dot_product import attention
 from core.attention.masks import causal
-from core.attention.statistics import describe, largest_partial_score
+from core.attention.statistics import describe
 
 
 def one_map(scores, mask):
@@ -51,10 +51,3 @@ def test_single_keys_everywhere_leave_weight_one():
     mask = torch.eye(3, dtype=torch.bool)
     s = describe(one_map([[1.0, 2.0, 3.0]] * 3, mask), mask)
     assert s.largest == 1.0
-
-
-def test_largest_partial_score_by_hand():
-    q = torch.tensor([[1.0, -3.0]])
-    k = torch.tensor([[2.0, 1.0], [-4.0, -1.0]])
-    # Partial sums: 2, 2 − 3 = −1 for the first key; −4, −4 + 3 = −1 for the second.
-    assert largest_partial_score(q, k) == 4.0
