@@ -46,7 +46,7 @@ def test_any_sentence_is_read_and_told(text, n_tokens, words, caplog):
 def test_the_chosen_weight_is_explained_by_the_numbers_on_screen():
     app = open_page("attention", {"lang": "en", "s": "我爱学习", "tokens": "4", "cell": "weights.3.1"})
     story = prose(app)
-    assert "query 4 ` 习 ` on key 2 ` 爱 `" in story
+    assert "query 4 ` 习 ` gives to key 2 ` 爱 `" in story
     assert "softmax over the 4 keys" in story
     assert lines_of_code(app) == ["softmaxed = masked_softmax(masked)  # [..., T_q, T_k]"]
 

@@ -59,7 +59,7 @@ def additive_weights() -> torch.Tensor:
 def test_the_map_is_a_rectangle_with_the_numbers_of_pytorch():
     story = prose(page({"cell": "weights.1.2"}))
     assert "3 target queries and 6 source keys give 3 × 6 weights. The output is 3 × 8" in story
-    assert "target token 2 ` love ` on source token 3 ` 学 `" in story
+    assert "target token 2 ` love ` gives to source token 3 ` 学 `" in story
     assert f"= {number(weights()[1, 2].item())}\n" in story
     entropy = torch.distributions.Categorical(weights()[:, :4]).entropy().mean().item()
     assert f"spreads over {number(math.exp(entropy))} of the 4 source tokens" in story

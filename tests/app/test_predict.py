@@ -161,7 +161,7 @@ def test_the_question_says_from_where_it_starts_and_that_one_is_there_already():
     app = open_page("attention", {"lang": "en", "mask": "causal"})
     app.button(key="attention predict").click().run()
     app.button_group(key="attention predict which").set_value("first_row").run()
-    assert "already stand where this question would lead" in said(app)
+    assert "already set the way this question would set them" in said(app)
     assert "Mask: None" in said(app)
     assert not app.radio
     app.button(key="attention predict.set_up").click().run()
@@ -170,7 +170,7 @@ def test_the_question_says_from_where_it_starts_and_that_one_is_there_already():
     # Whoever moves away from the start is told so, instead of being asked about something else.
     app.selectbox(key="attention.mask").set_value("window").run()
     assert not app.radio
-    assert "already stand" not in said(app)
+    assert "already set the way" not in said(app)
 
 
 def test_hands_are_counted_kept_over_the_language_and_told_with_the_verdict(caplog):

@@ -56,7 +56,7 @@ def test_the_attention_page_is_operable_by_keyboard_alone(open_page):
     page.keyboard.press("Enter")
     settle(page)
     assert "&cell=weights.1.0&" in page.url
-    expect(page.get_by_text("Weight of query 2")).to_be_visible()
+    expect(page.get_by_text("Weight that query 2")).to_be_visible()
 
 
 @pytest.mark.parametrize("stem", STEMS)

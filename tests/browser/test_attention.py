@@ -45,7 +45,7 @@ def test_a_cell_is_chosen_and_explained_and_survives_sliders_and_language(open_p
     cell(page, "Weights", 4, 2).click()
     settle(page)
     assert "cell=weights.4.2" in page.url
-    expect(page.get_by_text("Weight of query 5")).to_be_visible()
+    expect(page.get_by_text("Weight that query 5")).to_be_visible()
     slider(page, "Temperature").focus()
     page.keyboard.press("ArrowRight")
     settle(page)

@@ -55,7 +55,7 @@ def test_the_open_tab_stays_open_in_the_other_language_and_while_a_slider_moves(
 @pytest.mark.parametrize(
     ("tab", "matrix", "name", "story"),
     [
-        ("backward", "dA", "grad_cell=da.2.1", "Gradient of the weight of query 3"),
+        ("backward", "dA", "grad_cell=da.2.1", "Gradient of the weight that query 3"),
         ("order", "Put back", "order_cell=w_back.2.1", "Query 3"),
         ("dropout", "Factors", "drop_cell=factors.2.1", "Query 3"),
     ],

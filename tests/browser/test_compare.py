@@ -66,7 +66,7 @@ def test_a_cell_marks_its_row_and_column_in_all_three_and_is_explained(open_page
     marks = page.locator(":is([data-name=a], [data-name=b], [data-name=difference]) .hover-cell")
     assert marks.evaluate_all("marks => marks.filter(mark => mark.getAttribute('d')).length") == 3
     cell.click()
-    expect(page.get_by_text("Weight of query 5")).to_be_visible()
+    expect(page.get_by_text("Weight that query 5")).to_be_visible()
     settle(page)
     assert "cell=weights.4.2" in page.url
     page.keyboard.press("Escape")

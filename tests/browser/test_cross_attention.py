@@ -19,7 +19,7 @@ def test_a_pair_a_cell_and_an_experiment(open_page):
     cell(page, "Weights A", 4, 1).click()
     settle(page)
     assert "cell=weights.4.1" in page.url
-    expect(page.get_by_text("Weight of target token 5 鱼 on source token 2 kitten")).to_be_visible()
+    expect(page.get_by_text("Weight that target token 5 鱼 gives to source token 2 kitten")).to_be_visible()
     page.get_by_text("Two masks", exact=True).click()
     settle(page)
     cell(page, "Decoder self-attention", 1, 4).click()

@@ -53,7 +53,7 @@ def test_a_thumbnail_is_enlarged_and_its_cell_explained(open_page):
     grid.get_by_role("row").nth(5).get_by_role("gridcell").nth(2).click()
     settle(page)
     assert "cell=a3.4.2" in page.url
-    expect(page.get_by_text("Head 3: weight of query 5")).to_be_visible()
+    expect(page.get_by_text("Head 3: weight that query 5")).to_be_visible()
 
 
 @pytest.mark.parametrize(
