@@ -153,7 +153,7 @@ function buildCells(view) {
   view.canvas?.remove()
   view.canvas = null
   view.grid.setAttribute('role', 'grid')
-  view.grid.append(svg('g', { role: 'row' }, ...view.columnLabels))
+  if (view.columnLabels.some(Boolean)) view.grid.append(svg('g', { role: 'row' }, ...view.columnLabels.filter(Boolean)))
   const size = Math.max(9.5, Math.min(13, Math.round(cell * 0.29 * 2) / 2))
   const numbered = cell >= NUMBERS_FROM
   for (let r = 0; r < spec.shape[0]; r++) {
@@ -180,6 +180,7 @@ function buildCells(view) {
 
 function buildCanvas(view) {
   const { block } = view
+  view.grid.setAttribute('role', 'group')
   if (!view.canvas) {
     view.canvas = html('canvas', 'cells')
     view.canvas.tabIndex = 0

@@ -226,7 +226,7 @@ def test_true_means_two_things(caplog):
     app = open_page("masks", {"lang": "en", "mask": "causal", "also": "none"}, tab="conventions")
     assert_whole(app, caplog)
     told = prose(app)
-    assert "the layer puts on average 0.857 of a query's weight exactly where it must not look" in told
+    assert "the layer puts on average 1.00 of a query's weight exactly where it must not look" in told
     assert "become NaN in the layer: 1 with the mask, 0 with its negation" in told
 
 

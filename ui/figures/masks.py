@@ -144,7 +144,10 @@ def notices(result: Result, words: Words) -> list[str]:
     facts, p = result.facts, result.parameters
     told = {"kept": facts["kept"], "pairs": facts["pairs"], "share": Raw(percent(facts["share"]))}
     told |= {"t": len(result.hidden), "n": facts["pairs"] - facts["kept"]}
-    first = words("notice.kept", **told) + " " + words(f"notice.kind.{p['mask']}", **_numbers(result))
+    kind = words(f"notice.kind.{p['mask']}", **_numbers(result))
+    if p["also"] != "none":
+        kind = words("notice.alone", name=Raw(words(f"choice.mask.{p['mask']}"))) + " " + kind
+    first = words("notice.kept", **told) + " " + kind
     return [
         first,
         reached(result, words),
@@ -157,6 +160,8 @@ def _numbers(result: Result) -> dict:
     p, t = result.parameters, len(result.hidden)
     names = ("window", "dilation", "stride", "summary", "length", "globals", "randoms")
     told = {name: p[name] for name in names}
+    # Two-sided, a window is as wide on both sides: an even one sees one key more.
+    told["keys"] = p["window"] + int(p["two_sided"] and p["window"] % 2 == 0)
     return told | {"t": t, "prefix": min(p["prefix"], t), "half": p["window"] // 2}
 
 

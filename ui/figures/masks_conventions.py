@@ -22,11 +22,12 @@ def compute(result: Result) -> Result:
     both = mask_conventions(x, torch.from_numpy(~result.hidden))
     arrays = {n: Array.of(getattr(both, n), tokens, tokens, axes=("query", "key")) for n in NAMES}
     hidden = result.hidden
-    wrong = np.where(np.isnan(arrays["layer"].values), 0, arrays["layer"].values)
+    wrong = arrays["layer"].values
+    whole = ~np.isnan(wrong).any(-1)  # [T]  a row of NaN puts its weight nowhere
     facts = {
         "hidden": hidden,
         "scores": (x @ x.T / WIDTH**0.5).numpy(),
-        "wrong_share": float((wrong * hidden).sum(-1).mean()),
+        "wrong_share": float((wrong * hidden)[whole].sum(-1).mean()) if whole.any() else 0.0,
         "agree": _gap(both.function, both.layer_negated),
         "negated_agree": _gap(both.function_negated, both.layer),
         "nan_rows": int(torch.isnan(both.layer).any(-1).sum()),

@@ -76,7 +76,10 @@ class Pieces:
 
     def chart(self, name: str, chart: Chart, *, summary: str) -> None:
         """A chart as wide as its place; `summary` is what a screen reader says."""
-        st.vega_lite_chart(chart.data, chart.spec, key=f"{self.entry.stem} {name}", alt=summary)
+        # One description for the whole; the single marks would be images without any.
+        layers = [layer | {"mark": layer["mark"] | {"aria": False}} for layer in chart.spec["layer"]]
+        spec = chart.spec | {"layer": layers}
+        st.vega_lite_chart(chart.data, spec, key=f"{self.entry.stem} {name}", alt=summary)
 
     def why(
         self,
