@@ -191,7 +191,9 @@ def test_a_number_that_is_none_has_its_own_look(picture):
     hidden = cell(page, "masked", 0, 5)
     hidden.hover()
     assert said(page).endswith("−∞ (hidden)")
-    page.locator(".block[data-name=q] svg.grid").hover()  # a thumbnail is painted: it has no elements for its cells
+    page.locator(
+        ".block[data-name=q] svg.grid"
+    ).hover()  # a thumbnail is painted: it has no elements for its cells
     assert "≈" in said(page), "a byte is not the number itself"
 
 

@@ -19,7 +19,7 @@ STATE = {"s": SENTENCE, "tokens": 12, "dk": 5, "mask": "window", "window": 2}
 
 
 def open_tab(page: Page, name: str, lang: str) -> None:
-    page.get_by_role("tab", name=Words(lang)(f"tab.{name}"), exact=True).click()
+    page.get_by_role("radio", name=Words(lang)(f"tab.{name}"), exact=True).click()
     settle(page)
 
 
@@ -115,5 +115,5 @@ def test_each_look_fits(open_page, tab, lang, dark, width, height):
     page = open_page("attention", lang, dark=dark, width=width, height=height)
     open_tab(page, tab, lang)
     assert sideways_scroll(page) == 0
-    page.get_by_role("tabpanel").last.scroll_into_view_if_needed()
+    page.get_by_role("radiogroup").last.scroll_into_view_if_needed()
     shot(page, f"attention {tab} {lang} {width}")
