@@ -18,7 +18,7 @@ ENCLOSED = """
   const boxes = [...(block.querySelector(`path.${kind}`).getAttribute('d') ?? '').matchAll(
     /M([\\d.]+) ([\\d.]+)h([\\d.]+)v([\\d.]+)/g)].map((m) => m.slice(1).map(Number));
   return boxes.map(([x, y, w, h]) => {
-    const inside = [...block.querySelectorAll('[role=row]')].slice(1).flatMap((row, r) =>
+    const inside = [...block.querySelectorAll('[role=row]')].filter((row) => row.querySelector('[role=gridcell]')).flatMap((row, r) =>
       [...row.querySelectorAll('[role=gridcell] rect')].map((cell, c) => [r, c, cell.getBoundingClientRect()])
     ).filter(([, , box]) => {
       const cx = box.x + box.width / 2 - frame.x, cy = box.y + box.height / 2 - frame.y;
