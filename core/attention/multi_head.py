@@ -22,7 +22,7 @@ class MultiHeadTrace:
     """Every step of one multi-head attention, in the order in which it is computed. H heads, G key-value heads."""
 
     q: Tensor  # [..., H, T_q, d_head]  turned by rope, where there is one
-    k: Tensor  # [..., G, T_k, d_head]  turned by rope, where there is one
+    k: Tensor  # [..., G, T_k, d_head]  turned by rope, where there is one; T_k counts the past, too
     v: Tensor  # [..., G, T_k, d_head]
     scores: Tensor  # [..., H, T_q, T_k]
     scaled: Tensor  # [..., H, T_q, T_k]  divided by √d_head, not √d_model
@@ -41,11 +41,19 @@ class MultiHeadAttention(nn.Module):
     n_kv_heads = n_heads (the default) is the paper's, 1 is multi-query, in between grouped-query: query
     head h looks at key-value head h // (n_heads / n_kv_heads). Raises ValueError unless n_heads divides
     d_model and n_kv_heads divides n_heads. Weights are PyTorch's usual draw; `seeded` and `initialise`
-    draw from a given generator instead.
+    draw from a given generator instead. scale multiplies the scores: 1/√d_head unless given (T5 has 1).
     """
 
-    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = False):
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        bias: bool = False,
+        scale: float | None = None,
+    ):
         super().__init__()
+        self.scale = scale
         self.d_head = head_width(d_model, n_heads, n_kv_heads)
         self.n_heads = n_heads
         self.n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -78,14 +86,18 @@ class MultiHeadAttention(nn.Module):
         rope: Callable[[Tensor], Tensor] | None = None,
         bias: Tensor | None = None,
         head_mask: Tensor | None = None,
+        past: tuple[Tensor, Tensor] | None = None,
     ) -> MultiHeadTrace:
         """Attend from x [..., T_q, d_model] to context [..., T_k, d_model], or to x itself without one.
 
-        rope turns q and k, [..., heads, T, d_head] each; the other arguments are those of `attend`.
+        rope turns q and k, [..., heads, T, d_head] each; the other arguments are those of `attend`. past: keys and
+        values of earlier tokens, the k and v of an earlier trace, which come before those made here.
         """
         q, k, v = self.project(x, x if context is None else context)
         if rope is not None:
             q, k = rope(q), rope(k)  # v carries content and is not turned
+        if past is not None:
+            k, v = torch.cat([past[0], k], -2), torch.cat([past[1], v], -2)  # [..., G, T_past + T_k, d_head]
         return self.attend(q, k, v, mask, bias, head_mask)
 
     def project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -111,7 +123,9 @@ class MultiHeadAttention(nn.Module):
         [..., H] multiplies the heads' outputs: 0 switches a head off.
         """
         mask = mask.unsqueeze(-3) if mask is not None and 2 < mask.dim() < q.dim() else mask
-        a = attention(q, share_heads(k, self.n_heads), share_heads(v, self.n_heads), mask, bias=bias)
+        a = attention(
+            q, share_heads(k, self.n_heads), share_heads(v, self.n_heads), mask, scale=self.scale, bias=bias
+        )
         kept = a.output if head_mask is None else a.output * head_mask[..., None, None]
         concatenated = join_heads(kept)  # [..., T_q, d_model]
         output = self.w_o(concatenated)  # [..., T_q, d_model]

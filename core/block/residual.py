@@ -33,10 +33,11 @@ class SublayerTrace:
 
 @dataclass(frozen=True)
 class BlockTrace:
-    """Both sub-layers of one block."""
+    """All sub-layers of one block."""
 
     attention: SublayerTrace
     feed_forward: SublayerTrace
+    cross: SublayerTrace | None = None  # between the two, in the decoder of an encoder-decoder
 
     @property
     def weights(self) -> Tensor:
@@ -124,9 +125,10 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then feed-forward, each inside `sublayer`.
+    """Attention, then feed-forward, each inside `sublayer`; with cross_attention one more attention between them.
 
-    bias: whether the linear layers have one. Weights are PyTorch's usual draw; core.block.initialisation
+    bias: whether the linear layers have one; attention_bias says it for the attentions alone, where the two
+    differ. scale is that of `MultiHeadAttention`. Weights are PyTorch's usual draw; core.block.initialisation
     draws from a given generator instead. Raises ValueError for another norm_place or norm_kind, or if n_heads does
     not divide d_model.
     """
@@ -144,16 +146,22 @@ class Block(nn.Module):
         n_kv_heads: int | None = None,
         bias: bool = True,
         eps: float = 1e-5,
+        attention_bias: bool | None = None,
+        scale: float | None = None,
+        cross_attention: bool = False,
     ):
         super().__init__()
         if norm_place not in ("pre", "post", "none"):
             raise ValueError(f"norm_place must be 'pre', 'post' or 'none', got {norm_place!r}")
         self.norm_place, self.residual, self.dropout_p = norm_place, residual, dropout_p
-        self.attention = MultiHeadAttention(d_model, n_heads, n_kv_heads, bias)
+        heads = (d_model, n_heads, n_kv_heads, bias if attention_bias is None else attention_bias, scale)
+        self.attention = MultiHeadAttention(*heads)
+        self.cross = MultiHeadAttention(*heads) if cross_attention else None
         self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
         has_norm = norm_place != "none"
         self.norm1 = Norm(d_model, norm_kind, eps) if has_norm else None
         self.norm2 = Norm(d_model, norm_kind, eps) if has_norm else None
+        self.norm_cross = Norm(d_model, norm_kind, eps) if has_norm and cross_attention else None
 
     def forward(
         self,
@@ -163,19 +171,30 @@ class Block(nn.Module):
         bias: Tensor | None = None,
         head_mask: Tensor | None = None,
         generator: torch.Generator | None = None,
+        past: tuple[Tensor, Tensor] | None = None,
+        context: Tensor | None = None,
+        context_mask: Tensor | None = None,
     ) -> BlockTrace:
-        """One block over x [..., T, d_model]; mask, rope, bias and head_mask go to the attention.
+        """One block over x [..., T, d_model]; mask, rope, bias, head_mask and past go to the attention.
 
-        With a generator dropout is drawn (training), without one there is none (inference).
+        context [..., T_k, d_model], with its own mask, goes to the cross-attention. With a generator dropout is
+        drawn (training), without one there is none (inference). Raises ValueError for a context without
+        cross-attention, or the other way round.
         """
+        if (context is None) != (self.cross is None):
+            raise ValueError("cross-attention needs a context, and a context needs cross-attention")
 
         def attend(entering: Tensor) -> Any:
-            return self.attention(entering, None, mask, rope, bias, head_mask)
+            return self.attention(entering, None, mask, rope, bias, head_mask, past)
+
+        def look_across(entering: Tensor) -> Any:
+            return self.cross(entering, context, context_mask)
 
         around = (self.norm_place, self.residual, self.dropout_p, generator)
         first = sublayer(x, attend, self.norm1, *around)
-        second = sublayer(first.output, self.feed_forward, self.norm2, *around)
-        return BlockTrace(first, second)
+        cross = None if self.cross is None else sublayer(first.output, look_across, self.norm_cross, *around)
+        before = first.output if cross is None else cross.output  # [..., T, d_model]
+        return BlockTrace(first, sublayer(before, self.feed_forward, self.norm2, *around), cross)
 
 
 class Stack(nn.Module):

@@ -1,0 +1,225 @@
+"""A decoder: embeddings, blocks that see the past only, a final norm, and one score for each word of the vocabulary.
+
+Sources: Radford et al. 2018 and 2019 (GPT), Touvron et al. 2023 (LLaMA), Press et al. 2022 (ALiBi).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Self, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from core.attention.masks import causal, sliding_window
+from core.block.initialisation import Scheme, begin
+from core.block.positions import alibi_bias, apply_rope, inverse_frequencies
+from core.block.relative import RelativeBias
+from core.block.residual import Block, BlockTrace, Norm
+from core.models.description import ModelConfig
+from core.models.embeddings import Embeddings, EmbeddingTrace
+
+Keep = Literal["logits", "maps", "all"]
+M = TypeVar("M", bound=nn.Module)
+KeysValues = tuple[Tensor, Tensor]  # [..., G, T, d_head] each; keys are kept turned by RoPE
+
+
+@dataclass(frozen=True)
+class DecoderCache:
+    """Keys and values of every token so far, layer by layer: what need not be computed again."""
+
+    layers: tuple[KeysValues, ...]
+
+    @property
+    def length(self) -> int:
+        """Tokens held."""
+        return self.layers[0][0].shape[-2] if self.layers else 0
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are held."""
+        return sum(k.numel() + v.numel() for k, v in self.layers)
+
+
+@dataclass(frozen=True)
+class DecoderTrace:
+    """One forward pass. What `keep` leaves out is None or empty."""
+
+    embeddings: EmbeddingTrace | None
+    states: tuple[
+        Tensor, ...
+    ]  # L + 1 of [..., T, d_model]: the residual stream before, between and after blocks
+    weights: tuple[Tensor, ...]  # L of [..., H, T, T_past + T]
+    blocks: tuple[BlockTrace, ...]  # every step inside each block; with keep "all" only
+    normed: Tensor  # [..., T, d_model]  the last state after the final norm
+    logits: Tensor  # [..., T, vocab], or [..., 1, vocab] with last_only
+    cache: DecoderCache | None  # with use_cache only
+
+
+class Decoder(nn.Module):
+    """The decoder that a `ModelConfig` describes.
+
+    Weights are PyTorch's usual draw; `seeded` draws from a given generator instead. Raises ValueError for a config
+    that is no decoder, or one with experts, which is here for counting only.
+    """
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        if config.stack != "decoder":
+            raise ValueError(f"{config.name} is an {config.stack}: core.models.encoder_decoder builds it")
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.relative = relative_bias_of(config, causal=True)
+        self.blocks = nn.ModuleList(block_of(config) for _ in range(config.decoder_layers))
+        self.final_norm = norm_of(config) if config.final_norm else None
+        self.output = None if config.tied else nn.Linear(config.d_model, config.vocab, bias=False)
+
+    @classmethod
+    def seeded(
+        cls,
+        config: ModelConfig,
+        generator: torch.Generator,
+        init: Scheme = "gpt2",
+        dtype: torch.dtype = torch.float32,
+    ) -> Self:
+        """A model whose numbers come from the generator alone; PyTorch's global one is not touched."""
+        with torch.device("meta"):  # shapes without numbers: nothing is drawn yet
+            model = cls(config)
+        return draw(model.to_empty(device="cpu").to(dtype), generator, init)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        cache: DecoderCache | None = None,
+        *,
+        keep: Keep = "maps",
+        use_cache: bool = False,
+        last_only: bool = False,
+        mask: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> DecoderTrace:
+        """tokens [..., T] through the model; with a cache they follow the tokens that it holds.
+
+        keep: "logits" (nothing else), "maps" (states and weights as well) or "all" (every step of every block).
+        use_cache: give keys and values back, those of the given cache included. last_only: logits of the last token
+        alone. mask replaces the family's own, [T, T_past + T], True = may attend. head_mask [L, H] multiplies
+        the heads' outputs: 0 switches a head off. generator: draw dropout (training). Raises ValueError as
+        `Embeddings` does, for another keep, or a cache of another model's shape.
+        """
+        if keep not in ("logits", "maps", "all"):
+            raise ValueError(f"keep must be 'logits', 'maps' or 'all', got {keep!r}")
+        if cache is not None and len(cache.layers) != len(self.blocks):
+            raise ValueError(f"the cache holds {len(cache.layers)} layers, the model has {len(self.blocks)}")
+        past = 0 if cache is None else cache.length
+        embedded = self.embeddings(tokens, past=past, generator=generator)
+        x = embedded.output  # [..., T, d_model]
+        shared = self.shared_by_blocks(past, tokens.shape[-1], x.dtype, mask)
+        states, weights, blocks, layers = [x], [], [], []
+        for i, block in enumerate(self.blocks):
+            heads = None if head_mask is None else head_mask[i]
+            before = None if cache is None else cache.layers[i]
+            trace = block(x, **shared, head_mask=heads, generator=generator, past=before)
+            x = trace.output  # [..., T, d_model]
+            if use_cache:
+                layers.append((trace.attention.inner.k, trace.attention.inner.v))
+            if keep != "logits":
+                states.append(x)
+                weights.append(trace.weights)
+            if keep == "all":
+                blocks.append(trace)
+        normed = self.normalise(x)  # [..., T, d_model]
+        return DecoderTrace(
+            embeddings=None if keep == "logits" else embedded,
+            states=() if keep == "logits" else tuple(states),
+            weights=tuple(weights),
+            blocks=tuple(blocks),
+            normed=normed,
+            logits=self.to_logits(normed[..., -1:, :] if last_only else normed),
+            cache=DecoderCache(tuple(layers)) if use_cache else None,
+        )
+
+    def shared_by_blocks(self, past: int, t: int, dtype: torch.dtype, mask: Tensor | None) -> dict:
+        """What every block gets alike: mask, RoPE and bias for the queries at positions past..past + t − 1."""
+        total = past + t
+        if mask is None:
+            window = self.config.window
+            mask = (causal(total) if window is None else sliding_window(total, window))[past:]  # [t, total]
+        bias = None
+        if self.config.positions == "alibi":
+            bias = alibi_bias(self.config.n_heads, total, dtype)[:, past:]  # [H, t, total]
+        if self.relative is not None:
+            bias = self.relative(total, total)[:, past:]  # [H, t, total]
+        return {"mask": mask, "rope": rope_of(self.config, past, t), "bias": bias}
+
+    def normalise(self, x: Tensor) -> Tensor:
+        """The final norm, where there is one. [..., d_model]."""
+        return x if self.final_norm is None else self.final_norm(x).output
+
+    def to_logits(self, normed: Tensor) -> Tensor:
+        """[..., d_model] → [..., vocab]; tied: the dot product with every row of the token table."""
+        if self.config.scale_logits:
+            normed = normed / self.config.d_model**0.5
+        return normed @ self.embeddings.token.weight.mT if self.output is None else self.output(normed)
+
+
+def logit_lens(model: Decoder, states: tuple[Tensor, ...]) -> Tensor:
+    """What the model would say if it stopped after each layer: final norm and output layer on every state.
+
+    states: L + 1 of [..., T, d_model], from a trace; a slice of tokens is enough. Returns [L + 1, ..., T, vocab]; the
+    last are the logits themselves. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
+    """
+    return torch.stack([model.to_logits(model.normalise(state)) for state in states])
+
+
+def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:
+    """One block as the config describes it. Raises ValueError for experts."""
+    if config.n_experts:
+        raise ValueError(f"{config.name} has experts: it is here for counting, not for building")
+    return Block(
+        config.d_model,
+        config.n_heads,
+        config.d_ff,
+        config.norm_place,
+        config.norm_kind,
+        config.residual,
+        config.block_activation,
+        config.dropout,
+        config.n_kv_heads,
+        config.ffn_bias,
+        config.norm_eps,
+        config.attention_bias,
+        None if config.scale_scores else 1.0,
+        cross_attention,
+    )
+
+
+def norm_of(config: ModelConfig) -> Norm:
+    """A norm of the config's kind."""
+    return Norm(config.d_model, config.norm_kind, config.norm_eps)
+
+
+def relative_bias_of(config: ModelConfig, causal: bool) -> RelativeBias | None:
+    """T5's table for one stack, or None in the other families."""
+    if config.positions != "relative_bias":
+        return None
+    return RelativeBias(config.n_heads, config.buckets, config.farthest, causal)
+
+
+def rope_of(config: ModelConfig, past: int, t: int) -> Callable[[Tensor], Tensor] | None:
+    """The turning of queries and keys at positions past..past + t − 1, or None in families without RoPE."""
+    if config.positions != "rope":
+        return None
+    frequencies = inverse_frequencies(config.d_head, config.rope_base, dtype=torch.float64)  # [d_head/2]
+    positions = torch.arange(past, past + t)  # [t]
+    return lambda x: apply_rope(x, positions, frequencies)
+
+
+def draw(model: M, generator: torch.Generator, init: Scheme = "gpt2") -> M:
+    """Draw every number anew, in place: blocks as `begin` does, tables N(0, 0.02²) for "gpt2", else N(0, 1/d)."""
+    begin(model, generator, init, n_layers=model.config.layers)
+    for table in (m for m in model.modules() if isinstance(m, nn.Embedding)):
+        spread = 0.02 if init == "gpt2" else table.embedding_dim**-0.5
+        drawn = torch.randn(table.weight.shape, generator=generator, dtype=torch.float64)
+        with torch.no_grad():
+            table.weight.copy_(drawn * spread)
+    return model
