@@ -104,13 +104,7 @@ def backward(result: Result) -> None:
         if page["grad"] == "random":
             page.number("draw", width=110)
     back = backwards.compute(result, page["grad"], page["grad_row"] - 1, page["grad_col"] - 1, page["draw"])
-    summary = backwards.summary(back, page.words)
-    page.matrices(backwards.matrices(back, page.words), summary=summary, focus="grad_step", cell="grad_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(back, backwards.why, code=backwards.code_of(page["grad"]), cell="grad_cell")
-    with right:
-        page.notice(backwards.notices(back, page.words))
+    page.experiment(back, backwards, at="grad", code=backwards.code_of(page["grad"]))
     st.markdown(backwards.table(back, page.words))
 
 
@@ -126,13 +120,7 @@ def order_test(result: Result) -> None:
     places = orders.permutation(page["order"], typed, count, page["draw"])
     st.markdown(page.words("order.now", count=count, order=orders.listed(places)))
     moved = orders.compute(result, places)
-    summary = orders.summary(moved, page.words)
-    page.matrices(orders.matrices(moved, page.words), summary=summary, focus="order_step", cell="order_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(moved, orders.why, code=orders.code_of, cell="order_cell")
-    with right:
-        page.notice(orders.notices(moved, page.words))
+    page.experiment(moved, orders, at="order")
 
 
 def dropout(result: Result) -> None:
@@ -174,30 +162,15 @@ def step_by_step() -> None:
     page.remarks(page.read("s", page["s"]), shown=page["tokens"])
 
     page.predict(PREDICTIONS, result_of)
-    result = result_of(page.values)
-    rows, summary = figure.steps(result, page.words), figure.summary(result, page.words)
-    page.matrices(rows, summary=summary)
-    page.compare(
-        result_of,
-        shown=lambda some: figure.one_step(page["step"], some, page.words),
-        numbers=lambda some: figure.numbers(some, page.words),
-    )
-
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(result, figure.why, code=figure.code_of)
-    with right:
-        page.notice(figure.notices(result, page.words), footnote="notice.toy")
-
+    picture = page.lesson(result_of, figure, footnote="notice.toy")
     page.tabs(
-        rows=lambda: two_queries(result),
+        picture,
+        attention_checks,
+        rows=lambda: two_queries(picture.result),
         saturation=saturation,
-        backward=lambda: backward(result),
-        order=lambda: order_test(result),
-        dropout=lambda: dropout(result),
-        code=lambda: page.code(result, checks=attention_checks),
-        takeaway=lambda: page.takeaway(result, summary=summary, rows=rows),
-        where=page.where_to_go,
+        backward=lambda: backward(picture.result),
+        order=lambda: order_test(picture.result),
+        dropout=lambda: dropout(picture.result),
     )
 
 

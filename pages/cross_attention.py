@@ -53,13 +53,7 @@ def additive(result: Result) -> None:
         page.slider("row", width=160)
         page.slider("da", width=160)
     both = kinds.compute(result, page["row"] - 1, page["da"])
-    summary = kinds.summary(both, page.words)
-    page.matrices(kinds.matrices(both, page.words), summary=summary, focus="add_step", cell="add_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(both, kinds.why, code=kinds.code_of, cell="add_cell")
-    with right:
-        page.notice(kinds.notices(both, page.words))
+    page.experiment(both, kinds, at="add")
 
 
 def two_masks(result: Result) -> None:
@@ -67,13 +61,7 @@ def two_masks(result: Result) -> None:
     with page.controls("masks"):
         page.slider("row", width=160)
     masks = two.compute(result, page["row"] - 1)
-    summary = two.summary(masks, page.words)
-    page.matrices(two.matrices(masks, page.words), summary=summary, focus="mask_step", cell="mask_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(masks, two.why, code=two.code_of, cell="mask_cell")
-    with right:
-        page.notice(two.notices(masks, page.words))
+    page.experiment(masks, two, at="mask")
 
 
 def bottleneck(result: Result) -> None:
@@ -113,29 +101,14 @@ def cross() -> None:
     remarks()
 
     page.predict(PREDICTIONS, result_of)
-    result = result_of(page.values)
-    rows, summary = figure.steps(result, page.words), figure.summary(result, page.words)
-    page.matrices(rows, summary=summary)
-    page.compare(
-        result_of,
-        shown=lambda some: figure.one_step(page["step"], some, page.words),
-        numbers=lambda some: figure.numbers(some, page.words),
-    )
-
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(result, figure.why, code=figure.code_of)
-    with right:
-        page.notice(figure.notices(result, page.words), footnote="notice.toy")
-
+    picture = page.lesson(result_of, figure, footnote="notice.toy")
     page.tabs(
-        additive=lambda: additive(result),
-        masks=lambda: two_masks(result),
-        bottleneck=lambda: bottleneck(result),
+        picture,
+        lambda shown: cross_attention_checks(shown, page["da"]),
+        additive=lambda: additive(picture.result),
+        masks=lambda: two_masks(picture.result),
+        bottleneck=lambda: bottleneck(picture.result),
         costs=costs,
-        code=lambda: page.code(result, checks=lambda shown: cross_attention_checks(shown, page["da"])),
-        takeaway=lambda: page.takeaway(result, summary=summary, rows=rows),
-        where=page.where_to_go,
     )
 
 

@@ -108,13 +108,7 @@ def from_x_to_qkv() -> None:
         page.number("seed", width=110)
     sizes = (page["batch"], page["tokens"], page["heads"], page["d_head"])
     shaped = heads.compute(page["qkv"], *sizes, page["sentence"], page["seed"])
-    rows, summary = heads.matrices(shaped, page.words), heads.summary(shaped, page.words)
-    page.matrices(rows, summary=summary, focus="qkv_step", cell="qkv_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(shaped, heads.why, code=heads.code_of, cell="qkv_cell")
-    with right:
-        page.notice(heads.notices(shaped, page.words))
+    page.experiment(shaped, heads, at="qkv")
     st.markdown(heads.table(shaped, page.words))
 
 
@@ -124,22 +118,22 @@ def linear_maps() -> None:
     page.predict(PREDICTIONS, result_of)
     result = result_of(page.values)
     rows, summary = figure.matrices(result, page.words), figure.summary(result, page.words)
+    plane = figure.chart(result, page.words)
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        page.chart("plane", figure.chart(result, page.words), summary=summary)
+        page.chart("plane", plane, summary=summary)
     with right:
         page.matrices(rows, summary=summary)
         page.why(result, figure.why, code=figure.code_of)
     page.notice(figure.notices(result, page.words), footnote="notice.where")
 
     page.tabs(
+        frame.Picture(result, rows, summary, {"plane": plane}),
+        linear_maps_checks,
         product=product_rule,
         linear=lambda: linear_or_not(result),
         qkv=from_x_to_qkv,
         cosine=lambda: likeness(result),
-        code=lambda: page.code(result, checks=linear_maps_checks),
-        takeaway=lambda: page.takeaway(result, summary=summary, rows=rows),
-        where=page.where_to_go,
     )
 
 

@@ -115,13 +115,7 @@ def whole_batch(result: Result) -> None:
     batch, which, _ = batch_of(page.values)
     st.markdown(batches.table(batch, page.words))
     shown = batches.compute(batch, which, result, tuple(page[name] for name in NUMBERS))
-    summary = batches.summary(shown, page.words)
-    page.matrices(batches.matrices(shown, page.words), summary=summary, focus="batch_step", cell="batch_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(shown, batches.why, code=batches.code_of, cell="batch_cell")
-    with right:
-        page.notice(batches.notices(shown, page.words))
+    page.experiment(shown, batches, at="batch")
 
 
 def nothing_left() -> None:
@@ -137,14 +131,7 @@ def nothing_left() -> None:
 def true_means(result: Result) -> None:
     st.markdown(page.words("conv.intro"))
     shown = conventions.compute(result)
-    summary = conventions.summary(shown, page.words)
-    rows = conventions.matrices(shown, page.words)
-    page.matrices(rows, summary=summary, focus="conv_step", cell="conv_cell")
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(shown, conventions.why, code=conventions.code_of, cell="conv_cell")
-    with right:
-        page.notice(conventions.notices(shown, page.words))
+    page.experiment(shown, conventions, at="conv")
 
 
 def controls() -> None:
@@ -175,29 +162,16 @@ def who_looks_at_whom() -> None:
         st.info(" ".join(told))
 
     page.predict(PREDICTIONS, result_of)
-    result = result_of(page.values)
-    rows, summary = figure.steps(result, page.words, page["draw"]), figure.summary(result, page.words)
-    page.matrices(rows, summary=summary, draw=draw)
-    page.compare(
-        result_of,
-        shown=lambda some: figure.one_step(page["step"], some, page.words),
-        numbers=lambda some: figure.numbers(some, page.words),
+    picture = page.lesson(
+        result_of, figure, footnote="notice.convention", draw=draw if page["draw"] else None
     )
-
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(result, figure.why, code=figure.code_of)
-    with right:
-        page.notice(figure.notices(result, page.words), footnote="notice.convention")
-
     page.tabs(
-        reach=lambda: layer_by_layer(result),
-        batch=lambda: whole_batch(result),
+        picture,
+        mask_checks,
+        reach=lambda: layer_by_layer(picture.result),
+        batch=lambda: whole_batch(picture.result),
         hiding=nothing_left,
-        conventions=lambda: true_means(result),
-        code=lambda: page.code(result, checks=mask_checks),
-        takeaway=lambda: page.takeaway(result, summary=summary, rows=rows),
-        where=page.where_to_go,
+        conventions=lambda: true_means(picture.result),
     )
 
 

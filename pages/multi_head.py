@@ -109,17 +109,7 @@ def trap(result: Result) -> None:
     if len(result.parameters["tokens"]) < 2:
         st.info(page.words("trap.short"))
     trapped = batch_first.compute(result)
-    page.matrices(
-        batch_first.matrices(trapped, page.words),
-        summary=batch_first.summary(trapped, page.words),
-        focus="trap_step",
-        cell="trap_cell",
-    )
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(trapped, batch_first.why, code=batch_first.code_of, cell="trap_cell")
-    with right:
-        page.notice(batch_first.notices(trapped, page.words))
+    page.experiment(trapped, batch_first, at="trap")
     st.markdown(batch_first.table(trapped, page.words))
 
 
@@ -140,29 +130,14 @@ def multi_head() -> None:
     remarks()
 
     page.predict(PREDICTIONS, result_of)
-    result = result_of(page.values)
-    rows, summary = figure.steps(result, page.words), figure.summary(result, page.words)
-    page.matrices(rows, summary=summary)
-    page.compare(
-        result_of,
-        shown=lambda some: figure.one_step(page["step"], some, page.words),
-        numbers=lambda some: figure.numbers(some, page.words),
-    )
-
-    left, right = st.columns(2, gap="large")
-    with left:
-        page.why(result, figure.why, code=figure.code_of)
-    with right:
-        page.notice(figure.notices(result, page.words), footnote="notice.toy")
-
+    picture = page.lesson(result_of, figure, footnote="notice.toy")
     page.tabs(
-        off=lambda: switch_off(result),
-        alike=lambda: alike(result),
-        cost=lambda: cost(result),
-        trap=lambda: trap(result),
-        code=lambda: page.code(result, checks=multi_head_checks),
-        takeaway=lambda: page.takeaway(result, summary=summary, rows=rows),
-        where=page.where_to_go,
+        picture,
+        multi_head_checks,
+        off=lambda: switch_off(picture.result),
+        alike=lambda: alike(picture.result),
+        cost=lambda: cost(picture.result),
+        trap=lambda: trap(picture.result),
     )
 
 

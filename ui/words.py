@@ -1,7 +1,7 @@
 """Words are data: prose in one Markdown file per page and language, short strings in one file per language.
 
 A page's file is cut into sections by lines `## key`; `strings.toml` holds what several pages share. Both may
-contain placeholders `{{name}}`. A missing key or a placeholder without a value raises: it is a mistake in the
+contain placeholders `{{name}}`, and `{{name|token|tokens}}` for the word that goes with a number. A missing key or a placeholder without a value raises: it is a mistake in the
 project, found by a test, and never shown to a reader half filled.
 """
 
@@ -18,7 +18,7 @@ from ui.numbers import number
 
 CONTENT = Path(__file__).resolve().parents[1] / "assets" / "content"
 LANGUAGES = {"en": "English", "zh": "中文"}
-PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+PLACEHOLDER = re.compile(r"\{\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}\}")
 _HEADING = re.compile(r"^## (\S+)[ \t]*$", re.MULTILINE)
 
 
@@ -90,8 +90,17 @@ def _breaks_out(sign: str) -> bool:
 
 
 def fill(template: str, values: dict[str, str]) -> str:
-    """The template with every `{{name}}` replaced. Raises KeyError for a name without a value."""
-    return PLACEHOLDER.sub(lambda match: values[match.group(1)], template)
+    """The template with every `{{name}}` replaced, and `{{name|one|many}}` by the word that fits the number.
+
+    Raises KeyError for a name without a value.
+    """
+
+    def filled(match: re.Match) -> str:
+        name, one, many = match.groups()
+        value = values[name]
+        return value if one is None else one if value == "1" else many
+
+    return PLACEHOLDER.sub(filled, template)
 
 
 @cache

@@ -19,12 +19,16 @@ def texts(lang: str, stem: str) -> dict[str, str]:
     return page_sections(lang, stem) if stem else shared_strings(lang)
 
 
+def placeholders(text: str) -> set[str]:
+    return {name for name, _, _ in PLACEHOLDER.findall(text)}
+
+
 @pytest.mark.parametrize("stem", ["", *STEMS])
 def test_both_languages_have_the_same_keys_placeholders_and_formulas(stem):
     english, chinese = texts("en", stem), texts("zh", stem)
     assert english.keys() == chinese.keys()
     for key in english:
-        assert set(PLACEHOLDER.findall(english[key])) == set(PLACEHOLDER.findall(chinese[key])), key
+        assert placeholders(english[key]) == placeholders(chinese[key]), key
         assert FORMULA.findall(english[key]) == FORMULA.findall(chinese[key]), key
 
 
@@ -73,6 +77,11 @@ def test_a_missing_value_or_key_is_an_error():
         fill("{{here}} {{missing}}", {"here": "x"})
     with pytest.raises(KeyError):
         Words("en")("no.such.key")
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 keys are"), (1, "1 key is"), (2, "2 keys are")])
+def test_the_word_fits_the_number(count, said):
+    assert fill("{{n}} {{n|key is|keys are}}", {"n": str(count)}) == said
 
 
 def test_braces_of_latex_are_left_alone():

@@ -19,13 +19,17 @@ MOST_LAYERS = 12
 PATTERNS = ("window", "dilated")  # for which L(w − 1) + 1 counts what is reached
 
 
-def steps(result: Result, words: Words, draw: bool = False) -> tuple[tuple[Matrix, ...]]:
-    """Scores, mask, weights and reach in one linked row; `draw` makes the mask one to click in."""
-    row = tuple(_matrix(name, result, words) for name in STEPS)
-    if draw:
-        note = words.plain("note.draw")
-        row = tuple(replace(m, draw=True, note=note) if m.name == "mask" else m for m in row)
-    return (row,)
+def steps(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
+    """Scores, mask, weights and reach in one linked row."""
+    return (tuple(_matrix(name, result, words) for name in STEPS),)
+
+
+def drawable(rows: tuple[tuple[Matrix, ...], ...], words: Words) -> tuple[tuple[Matrix, ...], ...]:
+    """The same row with a mask that takes clicks."""
+    note = words.plain("note.draw")
+    return tuple(
+        tuple(replace(m, draw=True, note=note) if m.name == "mask" else m for m in row) for row in rows
+    )
 
 
 def one_step(name: str, result: Result, words: Words) -> Matrix:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import streamlit as st
@@ -14,6 +14,7 @@ from ui.figures.charts import Chart
 from ui.frame import comparing, predicting
 from ui.frame.code import draw_code
 from ui.frame.guard import guarded
+from ui.frame.picture import Picture
 from ui.frame.takeaway import draw_takeaway
 from ui.frame.where import draw_where
 from ui.predict import Prediction
@@ -22,20 +23,74 @@ from ui.source import line_that_makes
 from ui.state import State
 from ui.words import Raw, Words, quote
 
-# The browser gathers what arrives within 10 ms into one redraw. A breath after the page's own picture makes the
-# picture a redraw of its own, in half the time, and delays the rest of the page by less than that saves.
-AHEAD = 0.012  # s
-AHEAD_AT_FIRST = 0.12  # s: a page that opens has hundreds of ms of other things to set up
-
 
 class Pieces:
-    """Matrices, why this number, what to notice."""
+    """From the main picture to the tabs below it.
+
+    A figure module is what a page's picture consists of: functions of one result, the same names everywhere.
+    """
 
     entry: course.Page
     values: State
     words: Words
-    seen: bool  # the live part has been drawn before
+    breathe: Callable[[], None]  # a pause that lets the browser draw what it has
     asking: Prediction | None = None  # a question that waits for its answer, in this run
+
+    def lesson(
+        self,
+        result_of: Callable[[Mapping[str, Any]], Result],
+        figure: ModuleType,
+        *,
+        footnote: str = "",
+        draw: Callable[[Sequence[matrix.Cell]], None] | None = None,
+    ) -> Picture:
+        """The page's picture, the pinned state beside it, the chosen number explained, and what to notice.
+
+        `figure` has steps, summary, why, code_of and notices; one_step and numbers too, if the page can compare;
+        drawable, if its cells can be clicked to `draw`.
+        """
+        result = result_of(self.values)
+        rows, summary = figure.steps(result, self.words), figure.summary(result, self.words)
+        self.matrices(figure.drawable(rows, self.words) if draw else rows, summary=summary, draw=draw)
+        if comparing.pin_of(self):
+            self.compare(
+                result_of,
+                shown=lambda some: figure.one_step(self.values["step"], some, self.words),
+                numbers=lambda some: figure.numbers(some, self.words),
+            )
+        self._story(result, figure, "cell", figure.code_of, footnote)
+        return Picture(result, rows, summary)
+
+    def experiment(
+        self,
+        result: Result,
+        figure: ModuleType,
+        *,
+        at: str,
+        code: Callable[[str], tuple[str, str]] | None = None,
+        footnote: str = "",
+    ) -> None:
+        """A picture inside a tab, explained; the parameters `<at>_step` and `<at>_cell` hold what is chosen in it.
+
+        `figure` has matrices, summary, why, notices and, unless `code` is given, code_of.
+        """
+        rows, summary = figure.matrices(result, self.words), figure.summary(result, self.words)
+        self.matrices(rows, summary=summary, focus=f"{at}_step", cell=f"{at}_cell")
+        self._story(result, figure, f"{at}_cell", code or figure.code_of, footnote)
+
+    def _story(
+        self,
+        result: Result,
+        figure: ModuleType,
+        cell: str,
+        code: Callable[[str], tuple[str, str]],
+        footnote: str,
+    ) -> None:
+        left, right = st.columns(2, gap="large")
+        with left:
+            self.why(result, figure.why, code=code, cell=cell)
+        with right:
+            self.notice(figure.notices(result, self.words), footnote=footnote)
 
     def matrices(
         self,
@@ -72,7 +127,7 @@ class Pieces:
         )
 
         if cell == "cell":
-            time.sleep(AHEAD if self.seen else AHEAD_AT_FIRST)
+            self.breathe()
 
     def chart(self, name: str, chart: Chart, *, summary: str) -> None:
         """A chart as wide as its place; `summary` is what a screen reader says."""
@@ -103,7 +158,7 @@ class Pieces:
         if values is None or row >= values.shape[0] or column >= values.shape[1]:
             return self.words("why.outside", matrix=title, row=row + 1, column=column + 1)
         function, variable = code(name)
-        shape = self.words("why.shape", name=title, shape=Raw(" × ".join(map(str, values.shape))))
+        shape = self.words("why.shape", name=title, shape=Raw(" × ".join(map(str, result.shape(name)))))
         # A code span: a code block brings a syntax highlighter, which costs as much as the formulas at every move.
         return "\n\n".join(
             [story(result, chosen, self.words), f"{shape} {quote(line_that_makes(variable, function))}"]
@@ -141,11 +196,17 @@ class Pieces:
 
         comparing.compare(self, result_of, draw or side_by_side, numbers)
 
-    def tabs(self, **contents: Callable[[], None]) -> None:
+    def tabs(
+        self, picture: Picture, checks: Callable[[Result], Sequence[Check]], **contents: Callable[[], None]
+    ) -> None:
         """Lazy tabs: only the open one is computed and sent, at first none. Labels are the words `tab.<name>`.
 
-        A row of segments, since st.tabs is an element for each tab, and every element costs time at every move.
+        The code that ran, what to take away and where to go stand at the end of every page. A row of segments,
+        since st.tabs is an element for each tab, and every element costs time at every move.
         """
+        contents["code"] = lambda: self.code(picture.result, checks=checks)
+        contents["takeaway"] = lambda: self.takeaway(picture)
+        contents["where"] = self.where_to_go
         opened = st.segmented_control(
             self.words("tabs"),
             options=tuple(contents),
@@ -156,7 +217,7 @@ class Pieces:
         if opened:
             guarded(contents[opened])
 
-    def code(self, result: Result, *, checks: Callable[[Result], Sequence[Check]] = lambda _: ()) -> None:
+    def code(self, result: Result, *, checks: Callable[[Result], Sequence[Check]]) -> None:
         """The code that ran, alone or with everything it calls, and the result against what others computed."""
         draw_code(self.entry, result, checks(result), self.words)
 
@@ -165,20 +226,16 @@ class Pieces:
         st.caption(self.words("takeaway.summary"))
         st.code(text, language=None, wrap_lines=True)
 
-    def takeaway(
-        self, result: Result, *, summary: str, rows: matrix.Rows, focus: str = "step", cell: str = "cell"
-    ) -> None:
+    def takeaway(self, picture: Picture) -> None:
         """Numbers, offline page and notebook of the present state; assets/notebooks/<stem>.py is the notebook."""
-        self.summary(summary)
+        self.summary(picture.summary)
         draw_takeaway(
             self.entry,
             self.values,
             self.words,
-            result,
-            summary=summary,
-            rows=rows,
-            focus=_drawn(rows, self.values[focus]),
-            cell=_inside(rows, self.values[cell]),
+            picture,
+            focus=_drawn(picture.rows, self.values["step"]) if picture.rows else "",
+            cell=_inside(picture.rows, self.values["cell"]) if picture.rows else None,
         )
 
     def where_to_go(self) -> None:

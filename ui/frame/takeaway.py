@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from ui import course, matrix
+from ui.frame.picture import Picture
 from ui.frame.settings import value_of
 from ui.parameters import Choice, Pinned, Real, Several, Switch, Text, Whole
-from ui.result import Result
 from ui.state import State
 from ui.takeaway import csv_of, notebook_of
 from ui.words import Words
@@ -20,10 +20,8 @@ def draw_takeaway(
     entry: course.Page,
     values: State,
     words: Words,
-    result: Result,
+    picture: Picture,
     *,
-    summary: str,
-    rows: matrix.Rows,
     focus: str,
     cell: matrix.Cell | None,
 ) -> None:
@@ -33,11 +31,11 @@ def draw_takeaway(
 
     def page_as_html() -> bytes:
         return matrix.offline_html(
-            rows,
+            picture.rows,
             focus=focus,
             cell=cell,
             words=matrix.spoken(words),
-            summary=summary,
+            summary=picture.summary,
             title=words.plain("question"),
             about=about,
             link=(words.plain("takeaway.link"), link),
@@ -45,9 +43,9 @@ def draw_takeaway(
         ).encode("utf-8", "replace")
 
     def notebook() -> bytes:
-        return notebook_of(entry.stem, result, words, summary=summary, link=link)
+        return notebook_of(entry.stem, picture.result, words, summary=picture.summary, link=link)
 
-    _offer(entry.stem, "csv", lambda: csv_of(result), "text/csv", words)
+    _offer(entry.stem, "csv", lambda: csv_of(picture.result), "text/csv", words)
     _offer(entry.stem, "html", page_as_html, "text/html", words)
     _offer(entry.stem, "ipynb", notebook, "application/x-ipynb+json", words)
     st.caption(words("takeaway.picture"))
