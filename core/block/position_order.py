@@ -2,18 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
 
 import torch
 from torch import Tensor
 
-from core.attention.dot_product import AttentionTrace, attention
+from core.attention.dot_product import AttentionTrace
 from core.attention.order import OrderTrace
-from core.block.frequencies import inverse_frequencies
-from core.block.positions import alibi_bias, learned, sinusoidal
-from core.block.rope import apply_rope
-
-Scheme = Literal["none", "sinusoidal", "learned", "rope", "alibi"]
+from core.block.position_schemes import Scheme, attend_at
 
 
 def attend_in_order(
@@ -31,29 +26,7 @@ def attend_in_order(
     w_q, w_k, w_v [d_model, d_k]; table [T_max, d_model] is needed by "learned". "alibi" uses the steepest
     of eight heads, slope 1/2. Raises ValueError for another scheme, "learned" without a table, or T above T_max.
     """
-    t = x.shape[-2]
-    x, bias = at_the_input(x, scheme, table, base), None  # [T, d_model]
-    q, k, v = x @ w_q, x @ w_k, x @ w_v  # [T, d_k] each
-    if scheme == "rope":
-        inv_freq = inverse_frequencies(q.shape[-1], base, dtype=torch.float64)  # [d_k/2]
-        q, k = (apply_rope(y, torch.arange(t), inv_freq) for y in (q, k))  # [T, d_k] each
-    if scheme == "alibi":
-        bias = alibi_bias(8, t, x.dtype)[0]  # [T, T]
-    return attention(q, k, v, mask, bias=bias)
-
-
-def at_the_input(x: Tensor, scheme: Scheme, table: Tensor | None, base: float) -> Tensor:
-    """x [T, d_model] with a vector for each place added, if that is how the scheme works."""
-    match scheme:
-        case "sinusoidal":
-            return x + sinusoidal(*x.shape[-2:], base, x.dtype)  # [T, d_model]
-        case "learned":
-            if table is None:
-                raise ValueError("learned positions need their table")
-            return x + learned(table, x.shape[-2])  # [T, d_model]
-        case "none" | "rope" | "alibi":
-            return x
-    raise ValueError(f"no position scheme is called {scheme}")
+    return attend_at(x, w_q, w_k, w_v, scheme, mask=mask, table=table, base=base).attention
 
 
 def shuffle_test(
