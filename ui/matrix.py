@@ -2,14 +2,12 @@
 
 Python owns two things, the matrix in focus and the chosen cell; they go to the browser with the numbers at every
 run. A click is shown at once there and reported here. The browser code is static/matrix.js; what it is sent is
-made by `encode`, a pure function, and the same bytes feed `offline_html`.
+made by `encode`, a pure function, and the same bytes feed ui.offline.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import html
 import json
 import re
 import struct
@@ -191,7 +189,7 @@ def encode(
         "cell": list(cell) if cell is not None else None,
         "seen": seen,
         "lang": "zh-CN" if lang == "zh" else lang,
-        "summary": _text(summary),
+        "summary": sendable(summary),
         "words": _needed_words(words, matrices.values()),
         "labels": labels,
         "kinds": kinds,
@@ -209,42 +207,6 @@ def spoken(words: Words) -> dict[str, str]:
     keep = {mark: f"{{{mark}}}" for mark in marks}  # filled in by the browser
     texts = {name: words.plain(f"matrix.{name}", **keep) for name in WORDS}
     return texts | words.table("matrix.axis")
-
-
-def offline_html(
-    rows: Rows,
-    *,
-    focus: str,
-    cell: Cell | None = None,
-    words: Mapping[str, str],
-    summary: str,
-    title: str,
-    about: Sequence[tuple[str, str]] = (),
-    link: tuple[str, str] = ("", ""),
-    lang: str = "en",
-) -> str:
-    """The same picture as one HTML file that needs no network: script inlined, numbers in base64, light or dark.
-
-    `about` is listed under the summary, name and value; `link` is a label and an address, drawn if it is http(s).
-    """
-    data = base64.b64encode(encode(rows, focus, cell, words, summary, lang)).decode()
-    return _PAGE.format(
-        lang="zh-CN" if lang == "zh" else html.escape(lang),
-        title=html.escape(_text(title)),
-        summary=html.escape(_text(summary)),
-        about=_about(about, link),
-        data=data,
-        script=_one_script().replace("</", "<\\/"),
-    )
-
-
-def _about(about: Sequence[tuple[str, str]], link: tuple[str, str]) -> str:
-    """The settings as a definition list, then the link; nothing for nothing."""
-    escaped = [tuple(html.escape(_text(text)) for text in pair) for pair in (*about, link)]
-    pairs = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in escaped[:-1])
-    label, address = escaped[-1]
-    anchor = f'<p><a href="{address}">{label}</a></p>' if address.startswith(("http://", "https://")) else ""
-    return (f"<dl>{pairs}</dl>" if pairs else "") + anchor
 
 
 def _reported(rows: Rows, state: Any, seen: int = 0) -> tuple[int, LinkedEvent] | None:
@@ -284,7 +246,7 @@ def _is_cell(matrices: Mapping[str, Matrix], cell: Any) -> bool:
 
 def _needed_words(words: Mapping[str, str], matrices: Sequence[Matrix] | Any) -> dict[str, str]:
     axes = {axis for matrix in matrices for axis in matrix.axes}
-    return {name: _text(words[name]) for name in (*WORDS, *sorted(axes))}
+    return {name: sendable(words[name]) for name in (*WORDS, *sorted(axes))}
 
 
 def _entry(
@@ -293,25 +255,25 @@ def _entry(
     """The header's part for one matrix, without what is empty; its numbers are appended to `body`."""
     wire, numbers = _numbers(matrix)
     kind = {
-        "rows": _place(labels, [_text(text) for text in matrix.rows]),
-        "columns": _place(labels, [_text(text) for text in matrix.columns]),
-        "note": _text(matrix.note),
+        "rows": _place(labels, [sendable(text) for text in matrix.rows]),
+        "columns": _place(labels, [sendable(text) for text in matrix.columns]),
+        "note": sendable(matrix.note),
         "fill": matrix.fill,
         "limits": list(matrix.limits),
         "axes": list(matrix.axes),
-        "axisTitles": [_text(title) for title in matrix.axis_titles],
+        "axisTitles": [sendable(title) for title in matrix.axis_titles],
         "identity": matrix.identity,
         "wire": wire,
         "pixels": matrix.wire == "u8",
         "large": matrix.large,
-        "hiddenAs": _text(matrix.hidden_as),
+        "hiddenAs": sendable(matrix.hidden_as),
         "draw": matrix.draw,
         "whole": matrix.whole,
     }
-    entry = {"name": matrix.name, "title": _text(matrix.title), "kind": _place(kinds, kind)}
+    entry = {"name": matrix.name, "title": sendable(matrix.title), "kind": _place(kinds, kind)}
     entry["at"] = _append(body, numbers)
     if matrix.arrow:
-        entry["arrow"] = _text(matrix.arrow)
+        entry["arrow"] = sendable(matrix.arrow)
     if matrix.hidden is not None and matrix.hidden.any():
         entry["hidden"] = _append(body, np.packbits(matrix.hidden, bitorder="little").tobytes())
     return entry
@@ -340,8 +302,8 @@ def _place(known: list, one: Any) -> int:
     return known.index(one)
 
 
-def _text(text: str) -> str:
-    # Half a surrogate pair cannot be written as UTF-8.
+def sendable(text: str) -> str:
+    """The text as UTF-8 can hold it: half a surrogate pair becomes the replacement character."""
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
@@ -355,46 +317,7 @@ def _source(name: str) -> str:
     return (_STATIC / f"{name}.js").read_text(encoding="utf-8")
 
 
-def _one_script() -> str:
-    """All modules in one: their imports removed, so that the names of each are simply there for the next."""
+def one_script() -> str:
+    """The component's code: all modules in one: their imports removed, so that the names of each are simply there for the next."""
     whole = "\n".join(_IMPORT.sub("", _source(name)) for name in _SCRIPTS)
     return re.sub(r"^export (default )?", "", whole, flags=re.MULTILINE)
-
-
-_PAGE = """<!doctype html>
-<html lang="{lang}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
-style-src 'unsafe-inline'; img-src data: blob:">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --st-background-color: #ffffff; --st-text-color: #1f2328;
-  --st-primary-color: #7a3ff2; --st-font: system-ui, "Segoe UI", "PingFang SC", "Microsoft YaHei",
-  "Noto Sans CJK SC", sans-serif; }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ --st-background-color: #14161a; --st-text-color: #e6e8eb; --st-primary-color: #b49bff; }}
-}}
-body {{ margin: 0 auto; max-width: 1280px; padding: 20px 24px; font-family: var(--st-font);
-  background: var(--st-background-color); color: var(--st-text-color); }}
-h1 {{ font-size: 22px; line-height: 1.3; margin: 0 0 4px; }}
-p {{ line-height: 1.5; margin: 0 0 20px; max-width: 80ch; }}
-dl {{ display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 28px; margin: 0 0 12px; font-size: 14px; }}
-dt, dd {{ display: inline; margin: 0 8px 0 0; }} dt {{ opacity: 0.7; }} dd {{ overflow-wrap: anywhere; }}
-a {{ color: var(--st-primary-color); }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>{summary}</p>
-{about}
-<div id="picture"></div>
-<script type="module">
-{script}
-const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
-mount({{ data: bytes, parentElement: document.getElementById("picture"), setStateValue() {{}} }});
-</script>
-</body>
-</html>
-"""

@@ -1,6 +1,6 @@
 """What a reader can take away of a result: its numbers as CSV, and a notebook that computes them again.
 
-Nothing here knows Streamlit. Offline HTML is made by ui.matrix.offline_html.
+Nothing here knows Streamlit. Offline HTML is made by ui.offline.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from tests.browser.apps.matrix_scene import HOSTILE, WORDS, scene
 from tests.browser.harness import settle, sideways_scroll
 from tests.browser.matrix_page import ENCLOSED, cell, python_says, said, shown, weights
-from ui.matrix import offline_html
+from ui.offline import offline_html
 
 SVG = "{http://www.w3.org/2000/svg}"
 pytestmark = pytest.mark.browser

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ui.matrix import WORDS, LinkedEvent, Matrix, _reported, encode, offline_html, spoken
+from ui.matrix import WORDS, LinkedEvent, Matrix, _reported, encode, spoken
+from ui.offline import offline_html
 from ui.words import Words
 
 SPOKEN = {name: f"<{name}>" for name in (*WORDS, "query", "key", "feature")}

@@ -10,6 +10,7 @@ import streamlit as st
 from ui import course, matrix
 from ui.frame.picture import Picture
 from ui.frame.settings import value_of
+from ui.offline import offline_html
 from ui.parameters import Choice, Pinned, Real, Several, Switch, Text, Whole
 from ui.state import State
 from ui.takeaway import csv_of, notebook_of
@@ -30,7 +31,7 @@ def draw_takeaway(
     link, about = values.address(), settings_told(entry, values.as_dict(), words)
 
     def page_as_html() -> bytes:
-        return matrix.offline_html(
+        return offline_html(
             picture.rows,
             focus=focus,
             cell=cell,
@@ -40,6 +41,7 @@ def draw_takeaway(
             about=about,
             link=(words.plain("takeaway.link"), link),
             lang=words.lang,
+            charts=tuple(picture.charts.values()),
         ).encode("utf-8", "replace")
 
     def notebook() -> bytes:
