@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,12 @@ class Result:
     arrays: dict[str, Array]
     facts: dict[str, Any]
     hidden: np.ndarray | None = None  # [T_q, T_k] bool, True = masked out
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of tensors that are drawn with margins
 
     def values(self, name: str) -> np.ndarray:
         """The numbers of one array."""
         return self.arrays[name].values
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of the tensor behind one array."""
+        return self.shapes.get(name, self.values(name).shape)

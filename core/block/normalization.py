@@ -102,9 +102,8 @@ def running_average(old: Tensor, new: Tensor, momentum: float = 0.1) -> Tensor:
 def moments(x: Tensor) -> Moments:
     """Mean and variance of each token over its features, and of each feature over all tokens. x [..., d]."""
     flat = x.flatten(0, -2)  # [tokens, d]
-    return Moments(
-        token_mean=x.mean(-1),
-        token_variance=x.var(-1, correction=0),
-        feature_mean=flat.mean(0),
-        feature_variance=flat.var(0, correction=0),
-    )
+    token_mean = x.mean(-1)  # [...]
+    token_variance = x.var(-1, correction=0)  # [...]
+    feature_mean = flat.mean(0)  # [d]
+    feature_variance = flat.var(0, correction=0)  # [d]
+    return Moments(token_mean, token_variance, feature_mean, feature_variance)
