@@ -38,12 +38,16 @@ class DepthSettings:
 
 @dataclass(frozen=True)
 class DepthTrace:
-    """Layer by layer, for each of S seeds; state 0 is the embeddings, state l what layer l made of them."""
+    """Layer by layer, for each of S seeds, float64; state 0 is the embeddings, state l what layer l made of them."""
 
     settings: DepthSettings
     norm: Tensor  # [S, L + 1]  length of a token's vector, mean over the tokens
     gradient: Tensor  # [S, L]  norm of ∂ loss / ∂ W₁ of the feed-forward layer
-    similarity: Tensor  # [S, L + 1]  cosine between two tokens of a sentence, mean over the pairs
+    similarity: (
+        Tensor  # [S, L + 1]  cosine between two tokens of a sentence, mean over the pairs; NaN for a vector 0
+    )
+    added: Tensor  # [S, L]  length of state l − state l−1, mean over the tokens
+    along: Tensor  # [S, L]  cosine between state l−1 and that difference, mean over the tokens
     loss: Tensor  # [S]
 
     @property
@@ -64,28 +68,62 @@ def depth_experiment(settings: DepthSettings) -> DepthTrace:
     if not settings.seeds or settings.n_tokens < 2:
         raise ValueError("needs at least one seed, and two tokens to compare")
     runs = [one_seed(settings, seed) for seed in settings.seeds]
-    norm, gradient, similarity, loss = (torch.stack(values) for values in zip(*runs, strict=True))
-    return DepthTrace(settings, norm, gradient, similarity, loss)
+    return DepthTrace(settings, *(torch.stack(values) for values in zip(*runs, strict=True)))
 
 
-def one_seed(settings: DepthSettings, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Norms [L + 1], gradients [L], similarities [L + 1] and loss [] of one run."""
-    s = settings
+def one_seed(settings: DepthSettings, seed: int) -> tuple[Tensor, ...]:
+    """The fields of a `DepthTrace` for one seed, in their order and without the axis S."""
+    x, targets, readout, stack = drawn(settings, seed)
+    states = stream(settings, stack, x)  # L + 1 of [B, T, d]
+    loss = read_out_loss(settings, states[-1], readout, targets)
+    first_matrices = [block.feed_forward.w1.weight for block in stack.blocks]  # L of [d_ff, d]
+    gradients = torch.autograd.grad(loss, first_matrices) if first_matrices else ()  # L of [d_ff, d]
+    # Measured in float64, where squares of the largest float32 still fit.
+    hidden = torch.stack(states).detach().double()  # [L + 1, B, T, d]
+    change = hidden[1:] - hidden[:-1]  # [L, B, T, d]
+    norm = hidden.norm(dim=-1).mean((1, 2))  # [L + 1]
+    gradient = torch.tensor([g.double().norm() for g in gradients], dtype=torch.float64)  # [L]
+    similarity = mean_cosine(hidden).mean(1)  # [L + 1]
+    added = change.norm(dim=-1).mean((1, 2))  # [L]
+    along = F.cosine_similarity(hidden[:-1], change, dim=-1).mean((1, 2))  # [L]
+    return norm, gradient, similarity, added, along, loss.detach().double()
+
+
+def drawn(s: DepthSettings, seed: int) -> tuple[Tensor, Tensor, Tensor, Stack]:
+    """Embeddings [B, T, d], targets [B, T], the read-out [d, classes] and the blocks, all from one seed."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(s.batch, s.n_tokens, s.d_model, generator=generator)  # [B, T, d]
     targets = torch.randint(s.n_classes, (s.batch, s.n_tokens), generator=generator)  # [B, T]
     readout = torch.randn(s.d_model, s.n_classes, generator=generator) / s.d_model**0.5  # [d, classes]
-    stack = fresh_stack(s, generator)
+    return x, targets, readout, fresh_stack(s, generator)
+
+
+def stream(s: DepthSettings, stack: Stack, x: Tensor) -> tuple[Tensor, ...]:
+    """The embeddings and what each layer made of them, L + 1 of [B, T, d]."""
     head_mask = None if s.attention else torch.zeros(s.n_heads)
-    states = stack(x, mask=causal(s.n_tokens), head_mask=head_mask).states  # L + 1 of [B, T, d]
-    normed = layer_norm(states[-1]) if s.norm_kind == "layer" else rms_norm(states[-1])
+    return stack(x, mask=causal(s.n_tokens), head_mask=head_mask).states
+
+
+def read_out_loss(s: DepthSettings, last: Tensor, readout: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy of the targets [B, T] after a norm and the read-out [d, classes] of the last state [B, T, d]."""
+    normed = layer_norm(last) if s.norm_kind == "layer" else rms_norm(last)
     logits = normed.output @ readout  # [B, T, classes]
-    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-    first_matrices = [block.feed_forward.w1.weight for block in stack.blocks]
-    gradients = torch.autograd.grad(loss, first_matrices) if first_matrices else ()  # L of [d_ff, d]
-    hidden = torch.stack(states).detach()  # [L + 1, B, T, d]
-    gradient = torch.stack([g.norm() for g in gradients]) if gradients else torch.zeros(0)  # [L]
-    return hidden.norm(dim=-1).mean((1, 2)), gradient, mean_cosine(hidden).mean(1), loss.detach()
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def token_cosines(settings: DepthSettings, layer: int) -> Tensor:
+    """Cosine between every two tokens of the first sentence after a layer (0: the embeddings), [T, T], float64.
+
+    First of the seeds; forward only. NaN in the rows of a token whose vector is 0 or beyond float32.
+    Raises ValueError for a layer that is not there.
+    """
+    if not 0 <= layer <= settings.n_layers:
+        raise ValueError(f"layer must be between 0 and {settings.n_layers}, got {layer}")
+    x, _, _, stack = drawn(settings, settings.seeds[0])
+    with torch.no_grad():
+        state = stream(settings, stack, x)[layer][0].double()  # [T, d]
+    unit = state / state.norm(dim=-1, keepdim=True)  # [T, d]
+    return unit @ unit.mT  # [T, T]
 
 
 def fresh_stack(s: DepthSettings, generator: torch.Generator) -> Stack:
@@ -109,9 +147,10 @@ def mean_cosine(x: Tensor) -> Tensor:
     """Mean cosine between two different tokens of a sentence. x [..., T, d]; returns [...].
 
     The sum over all pairs is the squared length of the sum of the unit vectors; T of the pairs are a token with itself.
+    A vector 0 has no direction: NaN.
     """
     t = x.shape[-2]
-    unit = F.normalize(x, dim=-1)  # [..., T, d]
+    unit = x / x.norm(dim=-1, keepdim=True)  # [..., T, d]
     all_pairs = unit.sum(-2).square().sum(-1)  # [...]
     return (all_pairs - t) / (t * (t - 1))  # [...]
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from core.block.residual import Norm, Stack
 
-Scheme = Literal["fan_in", "xavier", "gpt2"]
+Scheme = Literal["fan_in", "he", "xavier", "gpt2"]
 
 
 def seeded_stack(
@@ -59,19 +59,29 @@ def begin(
 def weight_like(
     weight: Tensor, init: Scheme, on_stream: bool, n_layers: int, generator: torch.Generator
 ) -> Tensor:
-    """New numbers for one weight [out, in], in float64.
-
-    "fan_in": N(0, 1/in), which keeps a variance of 1. "xavier": uniform within ±√(6/(in + out)) (Glorot and
-    Bengio 2010, equation 16). "gpt2": N(0, 0.02²), and for the projections into the residual stream 1/√(2 · layers)
-    of it, since 2 · layers of them add up (Radford et al. 2019, section 2.3).
-    """
+    """New numbers for one weight [out, in], in float64, with the deviation that `deviation` gives."""
     n_out, n_in = weight.shape
-    if init == "xavier":
-        limit = math.sqrt(6 / (n_in + n_out))
-        return (2 * torch.rand(n_out, n_in, generator=generator, dtype=torch.float64) - 1) * limit
-    normal = torch.randn(n_out, n_in, generator=generator, dtype=torch.float64)  # [out, in]
+    scale = deviation(n_out, n_in, init, on_stream, n_layers)
+    if init == "xavier":  # evenly between ±√3 · deviation, whose variance is that of the deviation
+        even = torch.rand(n_out, n_in, generator=generator, dtype=torch.float64)  # [out, in]
+        return (2 * even - 1) * math.sqrt(3) * scale
+    return torch.randn(n_out, n_in, generator=generator, dtype=torch.float64) * scale  # [out, in]
+
+
+def deviation(n_out: int, n_in: int, init: Scheme, on_stream: bool = False, n_layers: int = 1) -> float:
+    """The standard deviation of the weights [out, in] under a scheme.
+
+    "fan_in": √(1/in), which keeps a variance of 1. "he": √(2/in), as a ReLU behind the layer drops half of it (He et
+    al. 2015). "xavier": √(2/(in + out)), between what keeps the signal and what keeps the gradient, drawn evenly
+    (Glorot and Bengio 2010, equation 16). "gpt2": 0.02, and for the projections into the residual stream 1/√(2 · layers)
+    of it, since 2 · layers of them add up (Radford et al. 2019, section 2.3). Raises ValueError for another scheme.
+    """
     if init == "fan_in":
-        return normal / math.sqrt(n_in)
+        return math.sqrt(1 / n_in)
+    if init == "he":
+        return math.sqrt(2 / n_in)
+    if init == "xavier":
+        return math.sqrt(2 / (n_in + n_out))
     if init == "gpt2":
-        return normal * 0.02 / (math.sqrt(2 * n_layers) if on_stream else 1)
-    raise ValueError(f"init must be 'fan_in', 'xavier' or 'gpt2', got {init!r}")
+        return 0.02 / (math.sqrt(2 * n_layers) if on_stream else 1)
+    raise ValueError(f"init must be 'fan_in', 'he', 'xavier' or 'gpt2', got {init!r}")

@@ -41,12 +41,13 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A named series over x, with a band from low to high where there is one."""
+    """A named series over x, with a band from low to high where there is one; `x` where its places are its own."""
 
     name: str
     y: np.ndarray  # [N]
     low: np.ndarray | None = None  # [N]
     high: np.ndarray | None = None  # [N]
+    x: np.ndarray | None = None  # [N]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ def curves(
     """Lines with points over x, their bands, guides and a marker. Raises ValueError for a value that is not finite."""
     table = _Table()
     for curve in series:
-        table.add("series", curve.name, x, curve.y, curve.low, curve.high)
+        table.add("series", curve.name, x if curve.x is None else curve.x, curve.y, curve.low, curve.high)
     for guide in guides:
         table.add("guide", guide.label, x, guide.y)
         table.add("guide end", guide.label, x[-1:], guide.y[-1:])
@@ -108,6 +109,7 @@ def curves(
         table.add("marker", marker.label, np.array([marker.x]), np.array([y_axis.limits[1]]))
     colour, shape = _encodings([curve.name for curve in series])
     across, up = _across(x_axis), _up(y_axis)
+    right = marker is not None and marker.x > sum(x_axis.limits) / 2  # its label stands where there is room
     band = {"y": up | {"field": "low"}, "y2": {"field": "high"}}
     banded = any(curve.low is not None for curve in series)
     layers = [
@@ -118,7 +120,13 @@ def curves(
         ),
         *_guide_layers(across, up),
         _layer("marker", {"type": "rule", "color": _GUIDE, "strokeWidth": 1.5}, x=across),
-        _layer("marker", _text("left", 4, 8), x=across, y={"value": 0}, text={"field": "name"}),
+        _layer(
+            "marker",
+            _text("right", -4, 8) if right else _text("left", 4, 8),
+            x=across,
+            y={"value": 0},
+            text={"field": "name"},
+        ),
         _layer("series", {"type": "line", "strokeWidth": 2}, x=across, y=up, color=colour),
         _layer(
             "series",

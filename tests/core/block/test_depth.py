@@ -1,12 +1,13 @@
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from core.attention.masks import causal
-from core.block.depth import DepthSettings, depth_experiment, mean_cosine, over_seeds
+from core.block.depth import DepthSettings, depth_experiment, drawn, mean_cosine, over_seeds, token_cosines
 from core.block.initialisation import seeded_stack
 
 SETTINGS = {
@@ -72,7 +73,9 @@ def test_lengths_are_those_measured_before(measured):
     by_root_of_depth = norm["pre"][:, [6, 12, 24]] / torch.tensor([6.0, 12.0, 24.0]).sqrt()
     assert (by_root_of_depth.amax(1) / by_root_of_depth.amin(1) < 1.15).all()
     for name in ("post", "no residual"):
-        torch.testing.assert_close(norm[name][:, 1:], torch.full((3, 24), 128**0.5), rtol=1e-3, atol=0)
+        torch.testing.assert_close(
+            norm[name][:, 1:], torch.full((3, 24), 128**0.5, dtype=torch.float64), rtol=1e-3, atol=0
+        )
     assert ((norm["no norm"][:, -1] > 1e6) & (norm["no norm"][:, -1] < 5e7)).all()
     assert ((norm["neither"][:, -1] > 3e-4) & (norm["neither"][:, -1] < 0.03)).all()
     for trace in measured.values():
@@ -159,10 +162,10 @@ def test_gradient_is_that_of_an_independent_run_of_pytorch():
     loss = F.cross_entropy((F.layer_norm(y, (16,)) @ readout).flatten(0, 1), targets.flatten())
     expected = torch.autograd.grad(loss, [layer.linear1.weight for layer in layers])
     torch.testing.assert_close(
-        found.gradient[0], torch.stack([g.norm() for g in expected]), rtol=1e-4, atol=0
+        found.gradient[0], torch.stack([g.norm() for g in expected]), rtol=1e-4, atol=0, check_dtype=False
     )
-    torch.testing.assert_close(found.loss[0], loss.detach(), rtol=1e-5, atol=0)
-    torch.testing.assert_close(found.norm[0, -1], y.detach().norm(dim=-1).mean(), rtol=1e-5, atol=0)
+    torch.testing.assert_close(found.loss[0].float(), loss.detach(), rtol=1e-5, atol=0)
+    torch.testing.assert_close(found.norm[0, -1].float(), y.detach().norm(dim=-1).mean(), rtol=1e-5, atol=0)
 
 
 def test_similarity_is_the_mean_over_pairs():
@@ -176,6 +179,38 @@ def test_gpt2s_scheme_keeps_the_stream_quiet_and_xavier_does_not():
     quiet, loud = (depth_experiment(DepthSettings("pre", True, 24, init=init)) for init in ("gpt2", "xavier"))
     assert quiet.norm[0, -1] < 1.05 * quiet.norm[0, 0]
     assert loud.norm[0, -1] > 3 * loud.norm[0, 0]
+
+
+def test_what_a_layer_adds_is_the_difference_of_two_states():
+    found = depth_experiment(DepthSettings("pre", True, 3, d_model=16, n_heads=2, n_tokens=6, seeds=(5,)))
+    x, _, _, stack = drawn(found.settings, 5)
+    states = [s.detach() for s in stack(x, mask=causal(6)).states]
+    for layer, (before, after) in enumerate(pairwise(states)):
+        cosines = F.cosine_similarity(before, after - before, -1)
+        assert found.added[0, layer].item() == pytest.approx(
+            (after - before).norm(dim=-1).mean().item(), rel=1e-5
+        )
+        assert found.along[0, layer].item() == pytest.approx(cosines.mean().item(), abs=1e-5)
+
+
+def test_cosines_of_all_pairs_have_the_mean_that_the_experiment_tells():
+    settings = DepthSettings("post", True, 3, d_model=16, n_heads=2, n_tokens=6, batch=1, seeds=(5,))
+    found = depth_experiment(settings).similarity[0]
+    for layer in range(4):
+        cosines = token_cosines(settings, layer)
+        off = cosines[~torch.eye(6, dtype=torch.bool)]
+        assert off.mean().item() == pytest.approx(found[layer].item(), abs=1e-9)
+        torch.testing.assert_close(cosines.diagonal(), torch.ones(6, dtype=torch.float64))
+    with pytest.raises(ValueError, match="between 0 and 3"):
+        token_cosines(settings, 4)
+
+
+def test_a_stream_that_has_come_down_to_0_has_no_direction():
+    """GPT-2's small weights with neither norm nor residual: below the smallest float32 there is only 0."""
+    trace = depth_experiment(DepthSettings("none", False, 24, init="gpt2"))
+    assert trace.norm[0, -1] == 0
+    assert trace.similarity[0, -1].isnan()
+    assert (trace.gradient == 0).all()
 
 
 @pytest.mark.parametrize("norm_place", ["pre", "post", "none"])

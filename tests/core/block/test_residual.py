@@ -224,6 +224,7 @@ def test_the_same_seed_gives_the_same_weights_whatever_the_arrangement_and_touch
 def test_every_scheme_has_the_spread_it_names():
     expected = {  # for w1 [256, 64] and w2 [64, 256] of a stack of 8 layers
         "fan_in": (64**-0.5, 256**-0.5),
+        "he": ((2 / 64) ** 0.5, (2 / 256) ** 0.5),
         "xavier": ((2 / 320) ** 0.5, (2 / 320) ** 0.5),
         "gpt2": (0.02, 0.02 / 16**0.5),
     }
