@@ -5,21 +5,20 @@ Sources: Radford et al. 2018 and 2019 (GPT), Touvron et al. 2023 (LLaMA), Press 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from core.attention.masks import causal, sliding_window
-from core.block.initialisation import Scheme, begin
 from core.block.positions import alibi_bias, apply_rope, inverse_frequencies
 from core.block.relative import RelativeBias
 from core.block.residual import Block, BlockTrace, Norm
 from core.models.description import ModelConfig
+from core.models.drawing import Seeded
 from core.models.embeddings import Embeddings, EmbeddingTrace
+from core.models.keeping import Keep, Kept
 
-Keep = Literal["logits", "maps", "all"]
-M = TypeVar("M", bound=nn.Module)
 KeysValues = tuple[Tensor, Tensor]  # [..., G, T, d_head] each; keys are kept turned by RoPE
 
 
@@ -55,7 +54,7 @@ class DecoderTrace:
     cache: DecoderCache | None  # with use_cache only
 
 
-class Decoder(nn.Module):
+class Decoder(Seeded, nn.Module):
     """The decoder that a `ModelConfig` describes.
 
     Weights are PyTorch's usual draw; `seeded` draws from a given generator instead. Raises ValueError for a config
@@ -72,19 +71,6 @@ class Decoder(nn.Module):
         self.blocks = nn.ModuleList(block_of(config) for _ in range(config.decoder_layers))
         self.final_norm = norm_of(config) if config.final_norm else None
         self.output = None if config.tied else nn.Linear(config.d_model, config.vocab, bias=False)
-
-    @classmethod
-    def seeded(
-        cls,
-        config: ModelConfig,
-        generator: torch.Generator,
-        init: Scheme = "gpt2",
-        dtype: torch.dtype = torch.float32,
-    ) -> Self:
-        """A model whose numbers come from the generator alone; PyTorch's global one is not touched."""
-        with torch.device("meta"):  # shapes without numbers: nothing is drawn yet
-            model = cls(config)
-        return draw(model.to_empty(device="cpu").to(dtype), generator, init)
 
     def forward(
         self,
@@ -106,15 +92,13 @@ class Decoder(nn.Module):
         the heads' outputs: 0 switches a head off. generator: draw dropout (training). Raises ValueError as
         `Embeddings` does, for another keep, or a cache of another model's shape.
         """
-        if keep not in ("logits", "maps", "all"):
-            raise ValueError(f"keep must be 'logits', 'maps' or 'all', got {keep!r}")
         if cache is not None and len(cache.layers) != len(self.blocks):
             raise ValueError(f"the cache holds {len(cache.layers)} layers, the model has {len(self.blocks)}")
         past = 0 if cache is None else cache.length
         embedded = self.embeddings(tokens, past=past, generator=generator)
         x = embedded.output  # [..., T, d_model]
         shared = self.shared_by_blocks(past, tokens.shape[-1], x.dtype, mask)
-        states, weights, blocks, layers = [x], [], [], []
+        kept, layers = Kept(keep, x), []
         for i, block in enumerate(self.blocks):
             heads = None if head_mask is None else head_mask[i]
             before = None if cache is None else cache.layers[i]
@@ -122,34 +106,27 @@ class Decoder(nn.Module):
             x = trace.output  # [..., T, d_model]
             if use_cache:
                 layers.append((trace.attention.inner.k, trace.attention.inner.v))
-            if keep != "logits":
-                states.append(x)
-                weights.append(trace.weights)
-            if keep == "all":
-                blocks.append(trace)
+            kept.add(trace)
         normed = self.normalise(x)  # [..., T, d_model]
         return DecoderTrace(
             embeddings=None if keep == "logits" else embedded,
-            states=() if keep == "logits" else tuple(states),
-            weights=tuple(weights),
-            blocks=tuple(blocks),
+            states=kept.states,
+            weights=kept.weights,
+            blocks=kept.blocks,
             normed=normed,
             logits=self.to_logits(normed[..., -1:, :] if last_only else normed),
             cache=DecoderCache(tuple(layers)) if use_cache else None,
         )
 
-    def shared_by_blocks(self, past: int, t: int, dtype: torch.dtype, mask: Tensor | None) -> dict:
+    def shared_by_blocks(self, past: int, t: int, dtype: torch.dtype, mask: Tensor | None) -> dict[str, Any]:
         """What every block gets alike: mask, RoPE and bias for the queries at positions past..past + t − 1."""
         total = past + t
         if mask is None:
             window = self.config.window
             mask = (causal(total) if window is None else sliding_window(total, window))[past:]  # [t, total]
-        bias = None
-        if self.config.positions == "alibi":
-            bias = alibi_bias(self.config.n_heads, total, dtype)[:, past:]  # [H, t, total]
-        if self.relative is not None:
-            bias = self.relative(total, total)[:, past:]  # [H, t, total]
-        return {"mask": mask, "rope": rope_of(self.config, past, t), "bias": bias}
+        bias = bias_of(self.config, self.relative, total, dtype)  # [H, total, total] or None
+        new_rows = None if bias is None else bias[:, past:]  # [H, t, total]
+        return {"mask": mask, "rope": rope_of(self.config, past, t), "bias": new_rows}
 
     def normalise(self, x: Tensor) -> Tensor:
         """The final norm, where there is one. [..., d_model]."""
@@ -205,6 +182,13 @@ def relative_bias_of(config: ModelConfig, causal: bool) -> RelativeBias | None:
     return RelativeBias(config.n_heads, config.buckets, config.farthest, causal)
 
 
+def bias_of(config: ModelConfig, relative: RelativeBias | None, t: int, dtype: torch.dtype) -> Tensor | None:
+    """What ALiBi or T5 add to the scores of t tokens, [H, t, t], or None in families that add nothing."""
+    if relative is not None:
+        return relative(t, t)
+    return alibi_bias(config.n_heads, t, dtype) if config.positions == "alibi" else None
+
+
 def rope_of(config: ModelConfig, past: int, t: int) -> Callable[[Tensor], Tensor] | None:
     """The turning of queries and keys at positions past..past + t − 1, or None in families without RoPE."""
     if config.positions != "rope":
@@ -212,14 +196,3 @@ def rope_of(config: ModelConfig, past: int, t: int) -> Callable[[Tensor], Tensor
     frequencies = inverse_frequencies(config.d_head, config.rope_base, dtype=torch.float64)  # [d_head/2]
     positions = torch.arange(past, past + t)  # [t]
     return lambda x: apply_rope(x, positions, frequencies)
-
-
-def draw(model: M, generator: torch.Generator, init: Scheme = "gpt2") -> M:
-    """Draw every number anew, in place: blocks as `begin` does, tables N(0, 0.02²) for "gpt2", else N(0, 1/d)."""
-    begin(model, generator, init, n_layers=model.config.layers)
-    for table in (m for m in model.modules() if isinstance(m, nn.Embedding)):
-        spread = 0.02 if init == "gpt2" else table.embedding_dim**-0.5
-        drawn = torch.randn(table.weight.shape, generator=generator, dtype=torch.float64)
-        with torch.no_grad():
-            table.weight.copy_(drawn * spread)
-    return model

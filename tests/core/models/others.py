@@ -4,6 +4,11 @@ import re
 
 import torch
 from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertForPreTraining,
+    BertModel,
     BloomConfig,
     BloomForCausalLM,
     GPT2Config,
@@ -14,6 +19,8 @@ from transformers import (
     MistralForCausalLM,
     OpenAIGPTConfig,
     OpenAIGPTLMHeadModel,
+    T5Config,
+    T5ForConditionalGeneration,
 )
 
 DOUBLE = torch.float64
@@ -98,6 +105,65 @@ def mistral(c):
     return MistralForCausalLM(MistralConfig(sliding_window=c.window, **llama_settings(c)))
 
 
+def bert_settings(c):
+    return BertConfig(
+        vocab_size=c.vocab,
+        hidden_size=c.d_model,
+        num_hidden_layers=c.encoder_layers,
+        num_attention_heads=c.n_heads,
+        intermediate_size=c.d_ff,
+        max_position_embeddings=c.limit,
+        layer_norm_eps=c.norm_eps,
+        type_vocab_size=c.segments,
+        attn_implementation="eager",
+    )
+
+
+def bert(c):
+    return BertModel(bert_settings(c))
+
+
+def bert_with_heads(c):
+    return BertForPreTraining(bert_settings(c))
+
+
+def bart(c):
+    return BartForConditionalGeneration(
+        BartConfig(
+            vocab_size=c.vocab,
+            max_position_embeddings=c.limit,
+            d_model=c.d_model,
+            encoder_layers=c.encoder_layers,
+            decoder_layers=c.decoder_layers,
+            encoder_attention_heads=c.n_heads,
+            decoder_attention_heads=c.n_heads,
+            encoder_ffn_dim=c.d_ff,
+            decoder_ffn_dim=c.d_ff,
+            pad_token_id=1,
+            attn_implementation="eager",
+        )
+    )
+
+
+def t5(c):
+    return T5ForConditionalGeneration(
+        T5Config(
+            vocab_size=c.vocab,
+            d_model=c.d_model,
+            d_kv=c.d_head,
+            d_ff=c.d_ff,
+            num_layers=c.encoder_layers,
+            num_decoder_layers=c.decoder_layers,
+            num_heads=c.n_heads,
+            relative_attention_num_buckets=c.buckets,
+            relative_attention_max_distance=c.farthest,
+            layer_norm_epsilon=c.norm_eps,
+            feed_forward_proj=c.activation,
+            attn_implementation="eager",
+        )
+    )
+
+
 NAMES = {  # their names as patterns, and ours
     gpt2: [
         (r"transformer\.wte\.", "embeddings.token."),
@@ -139,6 +205,58 @@ NAMES = {  # their names as patterns, and ours
         (r"transformer\.ln_f\.bias", "final_norm.beta"),
     ],
 }
+NORM = [(r"(norm\w*)\.weight$", r"\1.gamma"), (r"(norm\w*)\.bias$", r"\1.beta")]
+NAMES[bert] = [
+    (r"^bert\.", ""),
+    (r"embeddings\.word_embeddings\.", "side.embeddings.token."),
+    (r"embeddings\.position_embeddings\.", "side.embeddings.position."),
+    (r"embeddings\.token_type_embeddings\.", "side.embeddings.segment."),
+    (r"^embeddings\.LayerNorm", "side.embeddings.norm"),
+    (r"encoder\.layer\.", "side.blocks."),
+    (r"attention\.self\.(q|k|v)\w+", r"attention.w_\1"),
+    (r"attention\.output\.dense", "attention.w_o"),
+    (r"attention\.output\.LayerNorm", "norm1"),
+    (r"intermediate\.dense", "feed_forward.w1"),
+    (r"output\.dense", "feed_forward.w2"),
+    (r"output\.LayerNorm", "norm2"),
+    (r"pooler\.dense", "pooler"),
+    (r"cls\.predictions\.transform\.dense", "heads.transform"),
+    (r"cls\.predictions\.transform\.LayerNorm", "heads.norm"),
+    (r"cls\.predictions\.bias", "heads.bias"),
+    (r"cls\.seq_relationship", "heads.next_sentence"),
+    *NORM,
+]
+NAMES[bert_with_heads] = NAMES[bert]
+NAMES[bart] = [
+    (r"^model\.", ""),
+    (r"embed_tokens\.", "embeddings.token."),
+    (r"embed_positions\.", "embeddings.position."),
+    (r"layernorm_embedding", "embeddings.norm"),
+    (r"layers\.", "blocks."),
+    (r"self_attn_layer_norm", "norm1"),
+    (r"encoder_attn_layer_norm", "norm_cross"),
+    (r"final_layer_norm", "norm2"),
+    (r"self_attn\.(q|k|v)_proj", r"attention.w_\1"),
+    (r"self_attn\.out_proj", "attention.w_o"),
+    (r"encoder_attn\.(q|k|v)_proj", r"cross.w_\1"),
+    (r"encoder_attn\.out_proj", "cross.w_o"),
+    (r"fc([12])", r"feed_forward.w\1"),
+    *NORM,
+]
+NAMES[t5] = [
+    (r"embed_tokens\.", "embeddings.token."),
+    (r"block\.0\.layer\.0\.SelfAttention\.relative_attention_bias", "relative.table"),
+    (r"block\.", "blocks."),
+    (r"layer\.0\.SelfAttention\.(\w)\.", r"attention.w_\1."),
+    (r"layer\.1\.EncDecAttention\.(\w)\.", r"cross.w_\1."),
+    (r"layer\.\d\.DenseReluDense\.wi", "feed_forward.w1"),
+    (r"layer\.\d\.DenseReluDense\.wo", "feed_forward.w2"),
+    (r"layer\.0\.layer_norm", "norm1"),
+    (r"(decoder\S*)layer\.1\.layer_norm", r"\1norm_cross"),
+    (r"layer\.[12]\.layer_norm", "norm2"),
+    (r"final_layer_norm", "final_norm"),
+    *NORM,
+]
 NAMES[mistral] = NAMES[llama]
 NAMES[gpt1] = [(r"transformer\.(tokens|positions)_embed\.", r"\1."), *NAMES[gpt2]]
 NAMES[gpt1] += [(r"^tokens\.", "embeddings.token."), (r"^positions\.", "embeddings.position.")]
@@ -170,7 +288,8 @@ def give_weights(ours, theirs, family):
     """Copy every weight of theirs into ours; a name left over on either side is an error."""
     state = {}
     for name, value in one_by_one(theirs, ours.config):
-        if name.startswith("lm_head") and ours.config.tied:
+        again = ("lm_head", "cls.predictions.decoder", "shared", "model.shared", "final_logits_bias")
+        if ours.config.tied and name.startswith(again):  # the token table under another name, or zeros
             continue
         for pattern, replacement in NAMES[family]:
             name = re.sub(pattern, replacement, name)

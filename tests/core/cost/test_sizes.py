@@ -1,0 +1,202 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from core.block.expert_sizes import MIXTRAL_8X7B, count_mixture
+from core.cost.generation import generation_cost, pass_cost
+from core.cost.sizes import (
+    active_parameters,
+    count_parameters,
+    forward_flops_per_token,
+    kv_cache_bytes_per_token,
+)
+from core.models.configs import PRESETS
+from core.models.decoder import Decoder
+from core.models.encoder_decoder import Encoder, EncoderDecoder
+from tests.core.models import others
+
+CLASSES = {"decoder": Decoder, "encoder": Encoder, "encoder-decoder": EncoderDecoder}
+BUILT = [name for name, config in PRESETS.items() if not config.n_experts]
+PUBLISHED = {
+    "transformer-base": 63_045_632,
+    "gpt1": 116_534_784,
+    "gpt2-small": 124_439_808,
+    "gpt2-medium": 354_823_168,
+    "gpt2-large": 774_030_080,
+    "gpt2-xl": 1_557_611_200,
+    "gpt3": 174_604_259_328,
+    "bert-base": 109_482_240,
+    "bert-large": 335_141_888,
+    "t5-base": 222_903_552,
+    "llama2-7b": 6_738_415_616,
+    "llama2-70b": 68_976_648_192,
+    "llama3-8b": 8_030_261_248,
+    "mistral-7b": 7_241_732_096,
+    "mixtral-8x7b": 46_702_792_704,
+    "smollm2-135m": 134_515_008,
+}
+THEIRS = {
+    "gpt1": others.gpt1,
+    "gpt2": others.gpt2,
+    "gpt3": others.gpt2,
+    "bert": others.bert,
+    "minilm": others.bert,
+    "bart": others.bart,
+    "t5": others.t5,
+    "bloom": others.bloom,
+    "llama": others.llama,
+    "llama2": others.llama,
+    "llama3": others.llama,
+    "mistral": others.mistral,
+    "smollm2": others.llama,
+}
+
+
+def numbers(model):
+    return sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_totals_are_the_published_ones(name):
+    assert count_parameters(PRESETS[name]).total == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_the_count_is_that_of_the_model_as_built_part_by_part(name):
+    config = PRESETS[name]
+    with torch.device("meta"):
+        model = CLASSES[config.stack](config)
+    count = count_parameters(config)
+    assert count.total == numbers(model)
+    inside = {"attention": 0, "ffn": 0, "norms": 0}
+    for part, p in model.named_parameters():
+        inside["attention"] += p.numel() * (".attention." in part or ".cross." in part)
+        inside["ffn"] += p.numel() * (".feed_forward." in part)
+        inside["norms"] += p.numel() * ("norm" in part and not part.startswith("heads"))
+    assert inside == {"attention": count.attention, "ffn": count.ffn, "norms": count.norms}
+    assert count.embeddings + count.head == count.total - sum(inside.values())
+
+
+@pytest.mark.parametrize("name", [n for n in BUILT if n.split("-")[0] in THEIRS])
+def test_the_count_is_that_of_hugging_faces_model(name):
+    config = PRESETS[name]
+    with torch.device("meta"):
+        theirs = THEIRS[name.split("-")[0]](config)
+    assert count_parameters(config).total == numbers(theirs)
+
+
+def test_berts_pretraining_heads_count_too():
+    config = replace(PRESETS["bert-base"], pretraining_heads=True)
+    with torch.device("meta"):
+        ours, theirs = Encoder(config), others.bert_with_heads(config)
+    assert count_parameters(config).total == numbers(ours) == numbers(theirs) == 110_106_428
+
+
+def test_active_parameters_are_fewer_only_with_experts():
+    mixtral = PRESETS["mixtral-8x7b"]
+    assert active_parameters(mixtral) == 12_879_925_248 == count_mixture(MIXTRAL_8X7B).active
+    for name in BUILT:
+        assert active_parameters(PRESETS[name]) == count_parameters(PRESETS[name]).total
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("llama2-7b", 524_288),
+        ("llama2-70b", 327_680),
+        ("llama3-8b", 131_072),
+        ("gpt3", 4_718_592),
+        ("bert-base", 0),
+    ],
+)
+def test_the_cache_is_as_large_as_published(name, expected):
+    assert kv_cache_bytes_per_token(PRESETS[name]) == expected
+    assert kv_cache_bytes_per_token(PRESETS[name], 4) == 2 * expected
+
+
+def test_the_cache_of_a_model_as_built_has_that_size():
+    config = small("llama3-8b")
+    trace = Decoder(config)(torch.zeros(11, dtype=torch.long), use_cache=True)
+    assert trace.cache.numbers * 2 == 11 * kv_cache_bytes_per_token(config)
+
+
+# Arithmetic, counted by PyTorch while a small model runs
+
+
+def small(name):
+    config = PRESETS[name]
+    kv = None if config.n_kv_heads is None else 2
+    layers = {k: 3 if getattr(config, k) else 0 for k in ("encoder_layers", "decoder_layers")}
+    limit = None if config.limit is None else 64
+    return replace(config, d_model=24, n_heads=4, n_kv_heads=kv, d_ff=40, vocab=50, limit=limit, **layers)
+
+
+def counted(run):
+    with FlopCounterMode(display=False) as counter:
+        run()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("name", ["gpt2-small", "llama2-7b", "llama3-8b", "mistral-7b", "bloom-560m", "gpt1"])
+@pytest.mark.parametrize("last_only", [False, True])
+def test_multiply_adds_of_a_pass_are_those_that_pytorch_counts(name, last_only):
+    config = small(name)
+    model, x = Decoder(config), torch.zeros(9, dtype=torch.long)
+    cache = model(x[:5], use_cache=True).cache
+    whole = counted(lambda: model(x, last_only=last_only))
+    rest = counted(lambda: model(x[5:], cache, last_only=last_only))
+    assert whole == 2 * pass_cost(config, 9, 0, last_only).total
+    assert rest == 2 * pass_cost(config, 4, 5, last_only).total
+    if not last_only:
+        assert whole == 9 * forward_flops_per_token(config, 9)
+
+
+@pytest.mark.parametrize("name", ["transformer-base", "bart-base", "t5-base"])
+def test_operations_of_an_encoder_decoder_are_those_that_pytorch_counts(name):
+    config = small(name)
+    model, x = EncoderDecoder(config), torch.zeros(9, dtype=torch.long)
+    assert counted(lambda: model(x, x)) == 9 * forward_flops_per_token(config, 9)
+
+
+def test_operations_of_an_encoder_are_those_that_pytorch_counts():
+    x = torch.zeros(9, dtype=torch.long)
+    for config in (small("bert-base"), replace(small("bert-base"), pretraining_heads=True)):
+        once_a_text = 2 * (24 * 24 + (24 * 2 if config.pretraining_heads else 0))
+        found = counted(lambda config=config: Encoder(config)(x))
+        assert found == 9 * forward_flops_per_token(config, 9) + once_a_text
+
+
+def test_operations_are_about_twice_the_parameters_and_experts_count_if_chosen():
+    for name in ("llama2-7b", "gpt3", "llama3-8b", "mixtral-8x7b"):
+        config = PRESETS[name]
+        looked_up = config.vocab * config.d_model * (not config.tied)
+        multiplied = active_parameters(config) - looked_up
+        assert forward_flops_per_token(config, 1) == pytest.approx(2 * multiplied, rel=2e-3)
+        added = forward_flops_per_token(config, 1001) - forward_flops_per_token(config, 1)
+        assert added == 4 * config.layers * 1000 * config.d_model
+
+
+def test_writing_with_a_cache_reads_every_token_once():
+    config = small("gpt2-small")
+    with_cache, without = (generation_cost(config, 6, 4, use) for use in (True, False))
+    assert [(c.new, c.past) for c in with_cache] == [(6, 0), (1, 6), (1, 7), (1, 8)]
+    assert [(c.new, c.past) for c in without] == [(6, 0), (7, 0), (8, 0), (9, 0)]
+    assert with_cache[0] == without[0]
+    assert all(a.total < b.total for a, b in zip(with_cache[1:], without[1:], strict=True))
+    assert generation_cost(config, 6, 0) == generation_cost(config, 6, 0, False) == ()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: forward_flops_per_token(PRESETS["gpt1"], 0),
+        lambda: pass_cost(PRESETS["gpt1"], 0),
+        lambda: pass_cost(PRESETS["gpt1"], 1, -1),
+        lambda: pass_cost(PRESETS["bert-base"], 1),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(call):
+    with pytest.raises(ValueError, match=r"at least (1|one)"):
+        call()
