@@ -298,7 +298,7 @@ def give_weights(ours, theirs, family):
     return ours
 
 
-def pair(config, family, ours):
+def pair(config, family, ours, seed=0):
     """Both models in float64 with the same random numbers."""
-    theirs = random_numbers(family(config).double().eval())
+    theirs = random_numbers(family(config).double().eval(), seed)
     return give_weights(ours(config).double(), theirs, family), theirs
