@@ -55,7 +55,7 @@ def dilated(t: int, window: int, dilation: int, causal: bool = True) -> Tensor:
 
     Raises ValueError for a window or a dilation below 1. Source: Beltagy et al. 2020, figure 2c.
     """
-    at_least_one(window=window, dilation=dilation)
+    each_at_least_one(window=window, dilation=dilation)
     back = distance_back(t)  # [t, t]
     near = (back >= 0) & (back < window * dilation) if causal else back.abs() <= window // 2 * dilation
     return near & (back % dilation == 0)  # [t, t]
@@ -97,7 +97,7 @@ def strided(t: int, stride: int) -> Tensor:
     halves to two heads; this is their union. Raises ValueError for a stride below 1.
     Source: Child et al. 2019 (Sparse Transformer), section 4.3, strided attention.
     """
-    at_least_one(stride=stride)
+    each_at_least_one(stride=stride)
     back = distance_back(t)  # [t, t]
     return (back >= 0) & ((back < stride) | (back % stride == 0))  # [t, t]
 
@@ -108,7 +108,7 @@ def fixed(t: int, stride: int, summary: int = 1) -> Tensor:
     Returns [t, t]. Raises ValueError for a stride or summary below 1.
     Source: Child et al. 2019 (Sparse Transformer), section 4.3, fixed attention.
     """
-    at_least_one(stride=stride, summary=summary)
+    each_at_least_one(stride=stride, summary=summary)
     block = torch.arange(t) // stride  # [t]
     is_summary = torch.arange(t) % stride >= stride - summary  # [t]
     return causal(t) & ((block[:, None] == block) | is_summary)  # [t, t]
@@ -131,7 +131,7 @@ def reach(mask: Tensor, layers: int) -> Tensor:
     mask [..., t, t] for one layer; residual connections let every token reach itself as well.
     Returns bool [..., t, t]. Raises ValueError for layers below 1.
     """
-    at_least_one(layers=layers)
+    each_at_least_one(layers=layers)
     step = mask | torch.eye(mask.shape[-1], dtype=torch.bool)  # [..., t, t]
     reached = step
     for _ in range(layers - 1):
@@ -145,7 +145,7 @@ def distance_back(t: int) -> Tensor:
     return position[:, None] - position  # [t, t]
 
 
-def at_least_one(**values: int) -> None:
+def each_at_least_one(**values: int) -> None:
     """Raise a ValueError that names the first value below 1."""
     for name, value in values.items():
         if value < 1:

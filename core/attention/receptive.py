@@ -7,7 +7,7 @@ keep what it has. So n layers reach what the n-th power of (mask or identity) re
 import torch
 from torch import Tensor
 
-from core.attention.masks import at_least_one, reach
+from core.attention.masks import each_at_least_one, reach
 
 
 def first_layer(mask: Tensor, layers: int) -> Tensor:
@@ -15,7 +15,7 @@ def first_layer(mask: Tensor, layers: int) -> Tensor:
 
     mask bool [t, t], True = may attend. Returns whole numbers [t, t]. Raises ValueError for layers below 1.
     """
-    at_least_one(layers=layers)
+    each_at_least_one(layers=layers)
     reached = torch.stack([reach(mask, n + 1) for n in range(layers)])  # [layers, t, t]  never fewer
     first = torch.where(reached[-1], layers + 1 - reached.sum(0), 0)  # [t, t]
     return first
@@ -56,5 +56,5 @@ def window_reach(window: int, layers: int, two_sided: bool = False) -> int:
     Two-sided, w // 2 keys on each side: 2L⌊w/2⌋ + 1, which is the same for odd w. A dilation spreads them out and
     leaves the number as it is. Source: Jiang et al. 2023, section 2; Beltagy et al. 2020, section 3.1.
     """
-    at_least_one(window=window, layers=layers)
+    each_at_least_one(window=window, layers=layers)
     return layers * (2 * (window // 2) if two_sided else window - 1) + 1

@@ -5,8 +5,12 @@ Sources: the formulas follow from the shapes; Kaplan et al. 2020, section 2.1, c
 
 from dataclasses import dataclass, fields
 
-from core.attention.head_sizes import kv_cache_bytes_per_token as cache_bytes
-from core.attention.head_sizes import map_flops, projection_parameters, projection_weights
+from core.attention.head_sizes import (
+    kv_numbers_per_token,
+    map_flops,
+    projection_parameters,
+    projection_weights,
+)
 from core.block.expert_sizes import MixtureCount, MixtureSizes, count_mixture
 from core.block.feed_forward import feed_forward_parameters, swiglu_parameters
 from core.models.description import ModelConfig
@@ -63,7 +67,7 @@ def kv_cache_bytes_per_token(config: ModelConfig, bytes_per_number: float = 2) -
     0 for an encoder, which does not generate. In an encoder-decoder a token of the source leaves as much, once, for
     cross-attention. A sliding window does not change what one token leaves, but tokens before it can be forgotten.
     """
-    return cache_bytes(config.decoder_layers, config.kv_heads, config.d_head, bytes_per_number)
+    return config.decoder_layers * kv_numbers_per_token(config.kv_heads, config.d_head) * bytes_per_number
 
 
 def forward_flops_per_token(config: ModelConfig, context: int) -> float:

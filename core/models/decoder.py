@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from core.attention.masks import causal, sliding_window
-from core.block.positions import alibi_bias, apply_rope, inverse_frequencies
+from core.block.frequencies import inverse_frequencies
+from core.block.positions import alibi_bias
 from core.block.relative import RelativeBias
 from core.block.residual import Block, BlockTrace, Norm
+from core.block.rope import apply_rope
 from core.models.description import ModelConfig
 from core.models.drawing import Seeded
 from core.models.embeddings import Embeddings, EmbeddingTrace
@@ -156,17 +158,17 @@ def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:
         config.d_model,
         config.n_heads,
         config.d_ff,
-        config.norm_place,
-        config.norm_kind,
-        config.residual,
-        config.block_activation,
-        config.dropout,
-        config.n_kv_heads,
-        config.ffn_bias,
-        config.norm_eps,
-        config.attention_bias,
-        None if config.scale_scores else 1.0,
-        cross_attention,
+        norm_place=config.norm_place,
+        norm_kind=config.norm_kind,
+        residual=config.residual,
+        activation=config.block_activation,
+        dropout_p=config.dropout,
+        n_kv_heads=config.n_kv_heads,
+        bias=config.ffn_bias,
+        eps=config.norm_eps,
+        attention_bias=config.attention_bias,
+        scale=None if config.scale_scores else 1.0,
+        cross_attention=cross_attention,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from core.attention.multi_head import head_width
 from core.block.feed_forward import ACTIVATIONS
 
-Stack = Literal["decoder", "encoder", "encoder-decoder"]
+StackKind = Literal["decoder", "encoder", "encoder-decoder"]
 Positions = Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative_bias"]
 Objective = Literal["causal_lm", "mlm", "nsp", "denoising", "span_corruption", "translation"]
 
@@ -25,7 +25,7 @@ class ModelConfig:
     n_heads: int
     d_ff: int
     vocab: int
-    stack: Stack = "decoder"
+    stack: StackKind = "decoder"
     decoder_layers: int = 0
     encoder_layers: int = 0
     n_kv_heads: int | None = None  # None: as many as n_heads
@@ -66,7 +66,7 @@ class ModelConfig:
     sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check(self)
+        check_config(self)
 
     @property
     def d_head(self) -> int:
@@ -82,6 +82,14 @@ class ModelConfig:
     def layers(self) -> int:
         """Blocks in all, of encoder and decoder."""
         return self.encoder_layers + self.decoder_layers
+
+    @property
+    def table_length(self) -> int | None:
+        """The longest text that can be read at all, where positions are learned; None where nothing ends it.
+
+        RoPE and ALiBi go on beyond the `limit` of their training, for better or worse.
+        """
+        return self.limit if self.positions == "learned" else None
 
     @property
     def encoder_mask(self) -> str | None:
@@ -106,9 +114,9 @@ class ModelConfig:
         return self.stack != "encoder" or self.pretraining_heads
 
 
-def check(c: ModelConfig) -> None:
+def check_config(c: "ModelConfig") -> None:
     """Raise a ValueError that says in a sentence what is wrong and what is allowed."""
-    one_of("stack", c.stack, get_args(Stack))
+    one_of("stack", c.stack, get_args(StackKind))
     one_of("positions", c.positions, get_args(Positions))
     one_of("norm_kind", c.norm_kind, ("layer", "rms"))
     one_of("norm_place", c.norm_place, ("pre", "post", "none"))
@@ -133,7 +141,7 @@ def check(c: ModelConfig) -> None:
         raise ValueError(f"dropout must be at least 0 and below 1, got {c.dropout}")
 
 
-def check_stack(c: ModelConfig) -> None:
+def check_stack(c: "ModelConfig") -> None:
     """The parts that a stack names have layers, and the others none."""
     has = {"encoder": "encoder" in c.stack, "decoder": "decoder" in c.stack}
     for part, wanted in has.items():
@@ -144,15 +152,15 @@ def check_stack(c: ModelConfig) -> None:
             )
     if c.window is not None and c.stack != "decoder":
         raise ValueError("window is for a stack 'decoder' only")
-    if (c.pooler or c.pretraining_heads) and c.stack != "encoder":
-        raise ValueError("pooler and pretraining_heads are for a stack 'encoder' only")
+    if (c.segments or c.pooler or c.pretraining_heads) and c.stack != "encoder":
+        raise ValueError("segments, pooler and pretraining_heads are for a stack 'encoder' only")
     if c.pretraining_heads and not (c.pooler and c.tied):
         raise ValueError(
             "pretraining_heads need the pooler, which the next-sentence head reads, and tied embeddings"
         )
 
 
-def check_positions(c: ModelConfig) -> None:
+def check_positions(c: "ModelConfig") -> None:
     """Widths and limits that the position scheme needs."""
     if c.positions == "learned" and c.limit is None:
         raise ValueError("learned positions need a limit: the number of rows in their table")

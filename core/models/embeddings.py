@@ -50,10 +50,12 @@ class Embeddings(nn.Module):
     ) -> EmbeddingTrace:
         """tokens and segments are whole numbers [..., T]; the first token stands at position `past`.
 
-        Segments are all 0 unless given. With a generator dropout is drawn. Raises ValueError for a token outside
-        the vocabulary, or a text longer than the learned table.
+        Segments are all 0 unless given. With a generator dropout is drawn. Raises ValueError for a token outside the
+        vocabulary, a segment outside those there are, or a text longer than the learned table.
         """
-        check_tokens(tokens, self.config.vocab)
+        check_numbers("tokens", tokens, self.config.vocab)
+        if segments is not None:
+            check_numbers("segments", segments, self.config.segments)
         token = self.token(tokens)  # [..., T, d_model]
         if self.config.scale_embeddings:
             token = token * math.sqrt(self.config.d_model)
@@ -71,16 +73,19 @@ class Embeddings(nn.Module):
             return sinusoidal(past + t, self.config.d_model, dtype=dtype)[past:]
         if self.position is None:
             return None
-        if past + t > self.config.limit:
+        if past + t > self.config.table_length:
             raise ValueError(
                 f"{self.config.name} has learned {self.config.limit} positions, {past + t} were asked for"
             )
         return self.position(torch.arange(past, past + t) + self.config.unused_rows)
 
 
-def check_tokens(tokens: Tensor, vocab: int) -> None:
-    """Raise ValueError for no token at all, or one that is not a whole number in 0..vocab − 1."""
-    if tokens.dtype not in (torch.int64, torch.int32) or tokens.dim() < 1 or tokens.numel() == 0:
-        raise ValueError("tokens must be whole numbers (int64 or int32), at least one")
-    if not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab:
-        raise ValueError(f"tokens must lie in 0..{vocab - 1}, got {int(tokens.min())}..{int(tokens.max())}")
+def check_numbers(name: str, numbers: Tensor, n: int) -> None:
+    """Raise ValueError for none at all, or one that is not a whole number in 0..n − 1."""
+    if n == 0:
+        raise ValueError(f"this model has no {name}")
+    if numbers.dtype not in (torch.int64, torch.int32) or numbers.dim() < 1 or numbers.numel() == 0:
+        raise ValueError(f"{name} must be whole numbers (int64 or int32), at least one")
+    lowest, highest = int(numbers.min()), int(numbers.max())
+    if not 0 <= lowest <= highest < n:
+        raise ValueError(f"{name} must lie in 0..{n - 1}, got {lowest}..{highest}")

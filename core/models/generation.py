@@ -43,10 +43,13 @@ def generate(
 
     With a cache the first pass reads the prompt and every other one the token just written; without, each reads
     everything again. The logits, and so the text, are the same up to rounding. No gradients. Raises ValueError at once
-    for more than one text, a negative n_new, or a text that would outgrow the model's limit; later as
+    for more than one text, a negative n_new, or a text that would outgrow a learned table of positions; later as
     `next_token_distribution` and `sample` do.
     """
-    limit, longest = model.config.limit, tokens.shape[-1] + n_new - 1  # the last token written is not read
+    limit, longest = (
+        model.config.table_length,
+        tokens.shape[-1] + n_new - 1,
+    )  # the last token written is not read
     if tokens.dim() != 1 or n_new < 0:
         raise ValueError(f"needs one text [T] and n_new of 0 or more, got {tuple(tokens.shape)} and {n_new}")
     if limit is not None and n_new and longest > limit:

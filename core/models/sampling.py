@@ -49,7 +49,7 @@ def next_token_distribution(
     Raises ValueError for a temperature below 0 or not finite, top_k below 1, top_p outside 0 < p ≤ 1, or logits that
     are NaN, +inf, or all −inf.
     """
-    check(logits, temperature, top_k, top_p)
+    check_settings(logits, temperature, top_k, top_p)
     full = with_temperature(logits.detach().to(torch.float64), temperature)  # [..., V]
     order = full.argsort(dim=-1, descending=True, stable=True)  # [..., V]
     in_order = full.gather(-1, order)  # [..., V]
@@ -93,7 +93,7 @@ def by_token(in_order: Tensor, order: Tensor) -> Tensor:
     return torch.empty_like(in_order).scatter(-1, order, in_order)  # [..., V]
 
 
-def check(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> None:
+def check_settings(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> None:
     """Raise a ValueError as `next_token_distribution` says."""
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature must be 0 (greedy) or above, and finite; got {temperature}")

@@ -2,6 +2,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from core.block.expert_sizes import MIXTRAL_8X7B, count_mixture
@@ -12,7 +14,7 @@ from core.cost.sizes import (
     forward_flops_per_token,
     kv_cache_bytes_per_token,
 )
-from core.models.configs import PRESETS
+from core.models.configs import PRESETS, ModelConfig
 from core.models.decoder import Decoder
 from core.models.encoder_decoder import Encoder, EncoderDecoder
 from tests.core.models import others
@@ -200,3 +202,51 @@ def test_writing_with_a_cache_reads_every_token_once():
 def test_what_cannot_be_counted_is_refused(call):
     with pytest.raises(ValueError, match=r"at least (1|one)"):
         call()
+
+
+@st.composite
+def configs(draw):
+    """Any description that can be built, small."""
+    stack = draw(st.sampled_from(["decoder", "encoder", "encoder-decoder"]))
+    heads, gated, pooler = draw(st.sampled_from([1, 2, 4])), draw(st.booleans()), draw(st.booleans())
+    pooler = pooler and stack == "encoder"
+    tied = draw(st.booleans())
+    return ModelConfig(
+        name="any",
+        year=2026,
+        stack=stack,
+        encoder_layers=draw(st.integers(0, 2)) if "encoder" in stack else 0,
+        decoder_layers=draw(st.integers(0, 2)) if "decoder" in stack else 0,
+        d_model=8 * heads,
+        n_heads=heads,
+        n_kv_heads=draw(st.sampled_from([None, 1, heads])),
+        d_ff=draw(st.integers(1, 20)),
+        vocab=draw(st.integers(1, 30)),
+        positions=draw(st.sampled_from(["none", "sinusoidal", "learned", "rope", "alibi", "relative_bias"])),
+        limit=draw(st.integers(5, 20)),
+        unused_rows=draw(st.integers(0, 2)),
+        buckets=8,
+        segments=draw(st.integers(0, 2)) if stack == "encoder" else 0,
+        embedding_norm=draw(st.booleans()),
+        norm_kind=draw(st.sampled_from(["layer", "rms"])),
+        norm_place=draw(st.sampled_from(["pre", "post", "none"])),
+        final_norm=draw(st.booleans()),
+        activation="silu" if gated else "relu",
+        gated=gated,
+        attention_bias=draw(st.booleans()),
+        ffn_bias=draw(st.booleans()) and not gated,
+        tied=tied,
+        pooler=pooler,
+        pretraining_heads=pooler and tied and draw(st.booleans()),
+    )
+
+
+@given(configs())
+def test_whatever_is_described_can_be_built_has_the_parameters_counted_and_runs(config):
+    model = CLASSES[config.stack].seeded(config, torch.Generator().manual_seed(0))
+    assert count_parameters(config).total == numbers(model)
+    x = torch.zeros(2, 5, dtype=torch.long)
+    flops = counted(lambda: model(x, x) if config.stack == "encoder-decoder" else model(x))
+    d = config.d_model
+    once_a_text = 2 * 2 * d * (d * config.pooler + 2 * config.pretraining_heads)
+    assert flops == 2 * 5 * forward_flops_per_token(config, 5) + once_a_text

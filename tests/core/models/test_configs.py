@@ -80,6 +80,7 @@ def test_what_sets_the_families_apart():
         ({"gated": True}, "SwiGLU, whose activation is 'silu'"),
         ({"gated": True, "activation": "silu"}, "no biases"),
         ({"pooler": True}, "'encoder' only"),
+        ({"segments": 2}, "'encoder' only"),
         ({"n_experts": 4}, r"n_chosen must lie in 1\.\.4"),
         ({"dropout": 1.0}, "dropout must be"),
         ({"d_model": 15, "n_heads": 3, "positions": "sinusoidal"}, "d_model must be even"),
@@ -103,3 +104,8 @@ def test_parts_of_other_stacks_are_refused():
 def test_a_model_of_ones_own_needs_few_words():
     own = ModelConfig("tiny", 2026, 16, 2, 64, 100, decoder_layers=2, limit=32)
     assert (own.d_head, own.kv_heads, own.layers, own.has_output) == (8, 2, 2, True)
+
+
+def test_only_a_learned_table_ends():
+    ends = {name for name, config in PRESETS.items() if config.table_length is not None}
+    assert ends == {n for n in PRESETS if n.startswith(("gpt", "bert", "minilm", "bart"))}

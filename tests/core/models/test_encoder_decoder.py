@@ -214,6 +214,8 @@ def test_dropout_acts_with_a_generator_only():
         (lambda: EncoderDecoder(BERT), "this builds an 'encoder-decoder'"),
         (lambda: Encoder(BERT)(tokens(S), keep="some"), "keep must be"),
         (lambda: Encoder(BERT)(tokens(17)), "learned 16 positions, 17"),
+        (lambda: Encoder(BERT)(tokens(S), segments=torch.full((S,), 2)), "segments must lie in 0..1, got 2"),
+        (lambda: Encoder(replace(BERT, segments=0))(tokens(S), segments=tokens(S)), "has no segments"),
     ],
 )
 def test_what_cannot_be_built_is_refused(call, words):

@@ -85,6 +85,8 @@ def test_the_limit_is_filled_but_not_passed_and_that_is_said_at_once():
     assert len(list(generate(model, PROMPT, 13, temperature=0))) == 13  # 16 read, the 17th only written
     with pytest.raises(ValueError, match="reads 16 tokens at most, 17 would"):
         generate(model, PROMPT, 14, temperature=0)
+    llama = random_numbers(Decoder(LLAMA).double())
+    assert len(list(generate(llama, PROMPT, 20, temperature=0))) == 20  # RoPE goes on beyond its training
     with pytest.raises(ValueError, match="one text"):
         generate(model, PROMPT[None], 1)
     with pytest.raises(ValueError, match="needs a generator"):
