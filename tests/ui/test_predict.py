@@ -4,7 +4,7 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions import attention, cross_attention, linear_maps, masks, multi_head
+from ui.predictions import attention, cross_attention, linear_maps, masks, multi_head, normalization
 from ui.words import LANGUAGES, Words
 
 ASKED = {
@@ -13,6 +13,7 @@ ASKED = {
     "linear_maps": linear_maps.PREDICTIONS,
     "masks": masks.PREDICTIONS,
     "multi_head": multi_head.PREDICTIONS,
+    "normalization": normalization.PREDICTIONS,
 }
 
 

@@ -69,6 +69,18 @@ TRIALS = {
     nn.Linear(8, 8))""",
     "core.attention.heads.head_similarity": "[head_similarity(torch.arange(18.0).reshape(2, 3, 3).cos() ** 2)]",
     "core.attention.head_sizes.kv_cache_bytes_per_token": "[kv_cache_bytes_per_token(32, 8, 128)]",
+    "core.block.normalization.layer_norm": "[*vars(layer_norm(Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([*range(4)]), Tensor([1] * 4))).values()]",
+    "core.block.normalization.rms_norm": "[*vars(rms_norm(Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([*range(4)]))).values()]",
+    "core.block.normalization.batch_norm": "[*vars(batch_norm(Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([*range(4)]), Tensor([1] * 4))).values()]",
+    "core.block.normalization.normalize_with": "[normalize_with(Tensor([[1, 2], [3, 5]]), Tensor([2, 1]), Tensor([3, 4]), Tensor([1, 2]), Tensor([0, 1])).output]",
+    "core.block.normalization.moments": "[*vars(moments(Tensor([*range(12)]).reshape(3, 4).sin())).values()]",
+    "core.block.running.running_statistics": "[*vars(running_statistics(torch.arange(24.0).reshape(2, 3, 4).sin(), 0.3)).values()]",
+    **{
+        f"core.block.norm_gradients.{name}_norm_backward": f"""
+(lambda x, at: [*vars({name}_norm_backward(NormTrace(x, at, x.cos(), x), x.exp(), Tensor([*range(4)]))).values()])(
+    Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([1] * {count}).reshape({shape}))"""
+        for name, count, shape in (("layer", 3, "3, 1"), ("rms", 3, "3, 1"), ("batch", 4, "1, 4"))
+    },
     "core.attention.pytorch_multi_head.batch_first_trap": """
 [*vars(batch_first_trap(
     MultiHeadAttention.seeded(torch.Generator().manual_seed(1), 8, 4, 2), torch.arange(48.0).reshape(2, 3, 8).sin()
