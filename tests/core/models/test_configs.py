@@ -2,6 +2,7 @@ import tomllib
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
+from transformers import BartConfig, BertConfig, GPT2Config, LlamaConfig, OpenAIGPTConfig, T5Config
 
 from core.models.configs import PRESETS, ModelConfig
 
@@ -42,6 +43,37 @@ TABLE = {
 def test_sizes_are_the_published_ones(name):
     c = PRESETS[name]
     assert (c.layers, c.d_model, c.n_heads, c.kv_heads, c.d_ff, c.limit, c.vocab) == TABLE[name]
+
+
+def test_sizes_are_the_defaults_of_hugging_faces_configurations():
+    """Which are those of the model that gave each family its name there; attribute_map names sizes alike."""
+    for name, theirs in {
+        "gpt1": OpenAIGPTConfig(),
+        "gpt2-small": GPT2Config(),
+        "bert-base": BertConfig(),
+        "bart-large": BartConfig(),
+        "t5-small": T5Config(),
+        "llama-7b": LlamaConfig(),
+    }.items():
+        c, own = PRESETS[name], theirs.to_dict()
+        assert theirs.hidden_size == c.d_model
+        assert theirs.num_hidden_layers == (c.decoder_layers or c.encoder_layers)
+        assert theirs.num_attention_heads == c.n_heads
+        assert theirs.vocab_size == c.vocab
+        eps = {"layer_norm_epsilon", "layer_norm_eps", "rms_norm_eps"} & set(own)
+        assert [own[key] for key in eps] in ([c.norm_eps], [])
+        dropout = {"resid_pdrop", "hidden_dropout_prob", "dropout", "dropout_rate"} & set(own)
+        assert [own[key] for key in dropout] in ([c.dropout], [])
+        if c.limit is not None:
+            assert theirs.max_position_embeddings == c.limit
+    assert T5Config().relative_attention_num_buckets == T5.buckets
+    assert T5Config().relative_attention_max_distance == T5.farthest
+
+
+def test_rope_turns_as_fast_as_published():
+    names = ("llama-7b", "llama2-70b", "llama3-8b", "mistral-7b", "mixtral-8x7b", "smollm2-135m")
+    assert [PRESETS[n].rope_base for n in names] == [1e4, 1e4, 5e5, 1e4, 1e6, 1e5]
+    assert [PRESETS[n].norm_eps for n in names] == [1e-6, *[1e-5] * 5]
 
 
 def test_what_sets_the_families_apart():

@@ -171,6 +171,22 @@ def test_dropout_acts_with_a_generator_only():
     assert not torch.equal(trained.logits, model(x, generator=generator(2)).logits)
 
 
+def test_dropout_and_residual_of_the_config_reach_every_block():
+    model, x = ours(replace(GPT2, dropout=0.5)), tokens(T)
+    block = model(x, keep="all", generator=generator(1)).blocks[-1]
+    for part in (block.attention, block.feed_forward):
+        assert 0.2 < (part.update == 0).double().mean() < 0.8
+    cut = ours(replace(GPT2, residual=False))(x, keep="all").blocks[-1]
+    assert torch.equal(cut.attention.summed, cut.attention.update)
+    assert torch.equal(cut.output, cut.feed_forward.update)
+
+
+def test_logits_can_be_scaled_as_t5s_are():
+    x = tokens(T)
+    scaled = ours(replace(GPT2, scale_logits=True))(x).logits
+    torch.testing.assert_close(scaled, ours(GPT2)(x).logits / 12**0.5)
+
+
 def test_the_same_seed_gives_the_same_model_and_touches_nothing_global():
     before = torch.get_rng_state()
     first, again, other = (Decoder.seeded(GPT2, generator(s)) for s in (1, 1, 2))
