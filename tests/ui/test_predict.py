@@ -4,12 +4,21 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions import attention, cross_attention, linear_maps, masks, multi_head, normalization
+from ui.predictions import (
+    attention,
+    cross_attention,
+    feed_forward,
+    linear_maps,
+    masks,
+    multi_head,
+    normalization,
+)
 from ui.words import LANGUAGES, Words
 
 ASKED = {
     "attention": attention.PREDICTIONS,
     "cross_attention": cross_attention.PREDICTIONS,
+    "feed_forward": feed_forward.PREDICTIONS,
     "linear_maps": linear_maps.PREDICTIONS,
     "masks": masks.PREDICTIONS,
     "multi_head": multi_head.PREDICTIONS,

@@ -69,6 +69,28 @@ TRIALS = {
     nn.Linear(8, 8))""",
     "core.attention.heads.head_similarity": "[head_similarity(torch.arange(18.0).reshape(2, 3, 3).cos() ** 2)]",
     "core.attention.head_sizes.kv_cache_bytes_per_token": "[kv_cache_bytes_per_token(32, 8, 128)]",
+    "core.block.feed_forward.feed_forward": """
+[v for act in ("relu", "gelu", "gelu_tanh", "silu") for v in vars(feed_forward(
+    torch.arange(6.0).reshape(2, 3).sin(), torch.arange(12.0).reshape(3, 4).cos(), torch.ones(4),
+    torch.arange(12.0).reshape(4, 3).sin(), None, act)).values()]""",
+    "core.block.feed_forward.feed_forward_backward": """
+(lambda x, w1, w2: [*vars(feed_forward_backward(
+    FeedForwardTrace(x @ w1, (x @ w1).sigmoid(), x), x, w1, w2, x.cos(), "gelu")).values()])(
+    torch.arange(6.0).reshape(2, 3).sin(), torch.arange(12.0).reshape(3, 4).cos(), torch.arange(12.0).reshape(4, 3).sin())""",
+    "core.block.feed_forward.swiglu": """
+(lambda x, w: [*vars(swiglu(x, w.cos(), w.sin(), w.mT)).values()])(
+    Tensor([*range(6)]).reshape(2, 3).sin(), Tensor([*range(12)]).reshape(3, 4))""",
+    "core.block.feed_forward.gelu_tanh_derivative": "[gelu_tanh_derivative(Tensor([-3, -1, -0.5, 0, 0.5, 2]))]",
+    "core.block.experts.route": """
+[v for score in ("softmax", "sigmoid") for v in route(
+    Tensor([*range(12)]).reshape(3, 4).sin(), 2, score=score, bias=Tensor([0, 0, 1, 0]))]""",
+    "core.block.experts.mixture": """
+(lambda x, w: [v for v in vars(mixture(x, x.mT.cos(), w, w.cos(), w.mT, 2, shared=(w[0], w[1], w[0].mT))).values()])(
+    torch.arange(9.0).reshape(3, 3).sin(), torch.arange(36.0).reshape(3, 3, 4).sin())""",
+    "core.block.experts.switch_loss": "[switch_loss(torch.arange(12.0).reshape(3, 4).sin(), 2, 0.1)]",
+    "core.block.experts.update_bias": "[update_bias(Tensor([0, 0, 0]), Tensor([1, 2, 6]), 0.1)]",
+    "core.block.expert_sizes.count_mixture": """
+[count_mixture(MixtureSizes(4, 8, 100, 300, 4, 2, 16, n_dense=1, d_dense=32)).total]""",
     "core.block.normalization.layer_norm": "[*vars(layer_norm(Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([*range(4)]), Tensor([1] * 4))).values()]",
     "core.block.normalization.rms_norm": "[*vars(rms_norm(Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([*range(4)]))).values()]",
     "core.block.normalization.batch_norm": "[*vars(batch_norm(Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([*range(4)]), Tensor([1] * 4))).values()]",

@@ -1,11 +1,11 @@
 """The block: positions, feed-forward, normalisation, residual."""
 
-from ui.course import normalization
+from ui.course import feed_forward, normalization
 from ui.course.page import Page
 
 PAGES = (
     Page("positions"),
-    Page("feed_forward"),
+    feed_forward.PAGE,
     normalization.PAGE,
     Page("residual"),
 )
