@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ui.chart_image import svgs
 from ui.figures.charts import Chart
 from ui.matrix import Cell, Rows, encode, one_script, sendable
+from ui.strips import SCRIPT, Strip, payload
 
 
 def offline_html(
@@ -23,13 +26,16 @@ def offline_html(
     link: tuple[str, str] = ("", ""),
     lang: str = "en",
     charts: Sequence[Chart] = (),
+    strips: Sequence[Strip] = (),
 ) -> str:
     """A picture as one HTML file that needs no network: script inlined, numbers in base64, light or dark.
 
-    Charts stand above the matrices, as drawings. Without matrices `rows` is empty and nothing of it is there.
+    Charts, then token strips, stand above the matrices; the charts as drawings. Without matrices `rows` is empty and nothing of it is there.
     `about` is listed under the summary, name and value; `link` is a label and an address, drawn if it is http(s).
     """
     drawn = "".join(f"<figure>{svg}</figure>\n" for svg in svgs(charts))
+    if strips:
+        drawn += _strips(payload(strips, cell, words=words, summary=summary, lang=lang))
     return _PAGE.format(
         lang="zh-CN" if lang == "zh" else html.escape(lang),
         title=html.escape(sendable(title)),
@@ -42,6 +48,12 @@ def offline_html(
 def _matrices(data: bytes) -> str:
     script = one_script().replace("</", "<\\/")
     return _SCRIPT.format(data=base64.b64encode(data).decode(), script=script)
+
+
+def _strips(data: Mapping[str, Any]) -> str:
+    # "<" is written as an escape, so that no text can end the script.
+    literal = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    return _STRIPS.format(data=literal, script=SCRIPT.read_text("utf-8").replace("export default ", ""))
 
 
 def _about(about: Sequence[tuple[str, str]], link: tuple[str, str]) -> str:
@@ -58,6 +70,11 @@ _SCRIPT = """<div id="picture"></div>
 {script}
 const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
 mount({{ data: bytes, parentElement: document.getElementById("picture"), setStateValue() {{}} }});
+</script>"""
+_STRIPS = """<div id="strips"></div>
+<script type="module">
+{script}
+show({{ data: {data}, parentElement: document.getElementById("strips"), setStateValue() {{}} }});
 </script>"""
 _PAGE = """<!doctype html>
 <html lang="{lang}">

@@ -60,6 +60,11 @@ def split(text: str, limit: int = 24) -> Tokens:
     return Tokens(tuple(found[:limit]), len(found), len(found) > limit)
 
 
+def graphemes(text: str) -> tuple[str, ...]:
+    """What a reader takes for the characters of a text, spaces included."""
+    return tuple(_GRAPHEME.findall(text))
+
+
 def clean(text: str, limit: int = 200) -> Cleaned:
     """Normal form C, nothing invisible outside emoji and joining scripts, single spaces, at most `limit` long.
 

@@ -12,6 +12,7 @@ from ui.predictions import (
     masks,
     multi_head,
     normalization,
+    tokens,
 )
 from ui.words import LANGUAGES, Words
 
@@ -23,6 +24,7 @@ ASKED = {
     "masks": masks.PREDICTIONS,
     "multi_head": multi_head.PREDICTIONS,
     "normalization": normalization.PREDICTIONS,
+    "tokens": tokens.PREDICTIONS,
 }
 
 

@@ -108,6 +108,18 @@ TRIALS = {
     MultiHeadAttention.seeded(torch.Generator().manual_seed(1), 8, 4, 2), torch.arange(48.0).reshape(2, 3, 8).sin()
 )).values()]""",
 }
+TRIALS |= {
+    "core.text.byte_pairs.learn": "[merge.count for merge in learn('the cat the hat\\nthe cat', 5)]",
+    "core.text.byte_pairs.counts_of": "counts_of('aaa ab ab', [(b'a', b'b'), (b' ', b'ab')])",
+    "core.text.byte_pairs.encode": "[*encode('鱼 cat', [Merge(b'a', b't', 2), Merge(b'c', b'at', 2)]).ids]",
+    "core.text.byte_pairs.path": "[step.rule for step in path(b'cat', [Merge(b'a', b't', 2), Merge(b'c', b'at', 2)])]",
+    "core.text.utf8.characters": "[b for sign in characters('aé鱼🙂') for p in sign.points for b in p.encoded]",
+    "core.text.utf8.stretches": "[len(part.text) for part in stretches('鱼'.encode() + b'\\xe9')]",
+    "core.text.closed_vocabulary.look_up": "[*look_up(('b', 'c'), {'a': 1, 'b': 2})]",
+    "core.text.lookup.lookup": "[*vars(lookup(Tensor([2, 0]).long(), Tensor([[0, 1], [2, 3], [4, 5]]), True)).values()]",
+    "core.text.lookup.tied_logits": "[tied_logits(Tensor([[0, 1], [2, 3]]), Tensor([[0, 1], [2, 3], [4, 5]]))]",
+    "core.text.lookup.neighbours": "[*vars(neighbours(torch.arange(12.0).reshape(4, 3).sin(), 1, 2)).values()]",
+}
 TWIN_TRIAL = """
 [*vars(attention_backward(
     attention(np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.ones((5, 2)), np.arange(15).reshape(3, 5) % 4 > 0),

@@ -1,9 +1,10 @@
 """Whole models: from text to the next token."""
 
+from ui.course import tokens
 from ui.course.page import Page
 
 PAGES = (
-    Page("tokens"),
+    tokens.PAGE,
     Page("architectures"),
     Page("forward_pass"),
     Page("training"),

@@ -1,11 +1,12 @@
 """The main picture of a page in one state, as the tabs below it need it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ui import matrix
 from ui.figures.charts import Chart
 from ui.result import Result
+from ui.strips import Strip
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,3 +17,4 @@ class Picture:
     rows: matrix.Rows
     summary: str
     charts: Mapping[str, Chart] = field(default_factory=dict)
+    strips: Sequence[Strip] = ()

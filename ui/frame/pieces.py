@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import course, matrix
+from ui import course, matrix, strips
 from ui.checks.check import Check
 from ui.figures.charts import Chart
 from ui.frame import comparing, predicting
@@ -129,12 +129,52 @@ class Pieces:
         if cell == "cell":
             self.breathe()
 
-    def chart(self, name: str, chart: Chart, *, summary: str) -> None:
-        """A chart as wide as its place; `summary` is what a screen reader says."""
+    def strips(
+        self, shown: Sequence[strips.Strip], *, summary: str, cell: str = "cell", key: str = ""
+    ) -> None:
+        """A text as token strips; the parameter named `cell` holds the token that the reader chose.
+
+        Strips in which nothing can be chosen have a `key` instead, their own on the page.
+        """
+        strips.draw(
+            f"{self.entry.stem} {key or cell} strips",
+            shown,
+            chosen=None if key else _on_strip(shown, self.values[cell]),
+            words=strips.spoken(self.words),
+            summary=summary,
+            lang=self.words.lang,
+            on_choose=lambda place: self.values.set(**{cell: place}),
+        )
+        if cell == "cell" and not key:
+            self.breathe()
+
+    def chart(
+        self,
+        name: str,
+        chart: Chart,
+        *,
+        summary: str,
+        choose: Callable[[str, float], None] | None = None,
+    ) -> None:
+        """A chart as wide as its place; `summary` is what a screen reader says.
+
+        `choose` gets the series and the x of the point that was clicked, or that lay next to the click.
+        """
         # One description for the whole; the single marks would be images without any.
         layers = [layer | {"mark": layer["mark"] | {"aria": False}} for layer in chart.spec["layer"]]
-        spec = chart.spec | {"layer": layers}
-        st.vega_lite_chart(chart.data, spec, key=f"{self.entry.stem} {name}", alt=summary)
+        key, spec = f"{self.entry.stem} {name}", chart.spec | {"layer": layers}
+        if choose is None:
+            st.vega_lite_chart(chart.data, spec, key=key, alt=summary)
+            return
+
+        def clicked() -> None:
+            if points := st.session_state[key].selection.point:
+                choose(points[0]["name"], points[0]["x"])
+
+        layers[-1] = layers[-1] | {"name": "points"}
+        select = {"type": "point", "fields": ["name", "x"], "nearest": True, "toggle": False}
+        spec |= {"params": [{"name": "point", "select": select, "views": ["points"]}]}
+        st.vega_lite_chart(chart.data, spec, key=key, alt=summary, on_select=clicked, selection_mode="point")
 
     def why(
         self,
@@ -235,8 +275,13 @@ class Pieces:
             self.words,
             picture,
             focus=_drawn(picture.rows, self.values["step"]) if picture.rows else "",
-            cell=_inside(picture.rows, self.values["cell"]) if picture.rows else None,
+            cell=self._chosen(picture),
         )
+
+    def _chosen(self, picture: Picture) -> tuple[str, int, int] | None:
+        if picture.strips:
+            return _on_strip(picture.strips, self.values["cell"])
+        return _inside(picture.rows, self.values["cell"]) if picture.rows else None
 
     def where_to_go(self) -> None:
         """What to know before this page, what comes next, and the sources."""
@@ -272,6 +317,14 @@ def _drawn(rows: matrix.Rows, focus: str) -> str:
     """The matrix in focus, or the first one where the present picture has no such matrix."""
     names = [drawn.name for row in rows for drawn in row]
     return focus if focus in names else names[0]
+
+
+def _on_strip(
+    shown: Sequence[strips.Strip], cell: tuple[str, int, int] | None
+) -> tuple[str, int, int] | None:
+    """The chosen token, if a strip has it."""
+    sizes = {strip.name: len(strip.tokens) for strip in shown if not strip.still}
+    return cell if cell and cell[1] == 0 and cell[2] < sizes.get(cell[0], 0) else None
 
 
 def _inside(rows: matrix.Rows, cell: tuple[str, int, int] | None) -> tuple[str, int, int] | None:

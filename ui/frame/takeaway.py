@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import course, matrix
+from ui import course, matrix, strips
 from ui.frame.picture import Picture
 from ui.frame.settings import value_of
 from ui.offline import offline_html
@@ -35,13 +35,14 @@ def draw_takeaway(
             picture.rows,
             focus=focus,
             cell=cell,
-            words=matrix.spoken(words),
+            words=strips.spoken(words) if picture.strips else matrix.spoken(words),
             summary=picture.summary,
             title=words.plain("question"),
             about=about,
             link=(words.plain("takeaway.link"), link),
             lang=words.lang,
             charts=tuple(picture.charts.values()),
+            strips=picture.strips,
         ).encode("utf-8", "replace")
 
     def notebook() -> bytes:
