@@ -27,11 +27,12 @@ def result_of(values) -> Result:
 def curves() -> None:
     with page.controls("curves"):
         page.slider("z", width=300)
-    for column, (name, chart) in zip(st.columns(2), bends.charts(page["z"], page.words).items(), strict=True):
+    z = round(page["z"], 6)  # a slider's steps add up to nearly 0
+    for column, (name, chart) in zip(st.columns(2), bends.charts(z, page.words).items(), strict=True):
         with column:
-            page.chart(name, chart, summary=bends.chart_summary(name, page["z"], page.words))
-    st.markdown(bends.table(page["z"], page["act"], page.words))
-    page.notice(bends.notices(page["z"], page.words))
+            page.chart(name, chart, summary=bends.chart_summary(name, z, page.words))
+    st.markdown(bends.table(z, page["act"], page.words))
+    page.notice(bends.notices(z, page.words))
 
 
 def one_token(result: Result) -> None:

@@ -31,7 +31,7 @@ def test_relu_cuts_and_gelu_does_not(open_page):
     row.get_by_role("gridcell").nth(2).click()
     settle(page)
     assert "cell=hidden.3.2" in page.url
-    expect(page.get_by_text("Token 4")).to_be_visible()
+    expect(page.get_by_text("hidden unit 3, after GELU")).to_be_visible()
     expect(page.get_by_text("bends softly")).to_be_visible()
 
 
