@@ -15,13 +15,23 @@ LAYOUT: Layout = "half"
 
 
 @dataclass(frozen=True)
-class FittedHead:
-    """A query and a key whose score falls with distance inside the trained length."""
+class Head:
+    """One query and one key: all that a score by distance needs."""
 
     q: Tensor  # [d]
     k: Tensor  # [d]
-    trained_length: int
-    error: float  # root mean square over the trained distances
+
+
+@dataclass(frozen=True)
+class RangeTest:
+    """Scores beyond the trained length, against those that occurred in training."""
+
+    low: float  # smallest score in training, with the frequencies of the training
+    high: float  # largest
+    least: float  # smallest score beyond, with the frequencies used now
+    most: float  # largest
+    outside: float  # share of the distances beyond whose score is below low or above high
+    near: float  # by how much the score falls over the first 8 positions: how well neighbours are told apart
 
 
 def wavelengths(inv_freq: Tensor) -> Tensor:
@@ -46,7 +56,13 @@ def nearer_is_better(distances: Tensor, trained_length: int) -> Tensor:
     return 1 - 2 * distances.to(torch.float64).log1p() / math.log1p(trained_length)  # [D]
 
 
-def fit_head(inv_freq: Tensor, trained_length: int, ridge: float = 1e-6) -> FittedHead:
+def even_head(d: int) -> Head:
+    """A query equal to its key, equally strong in all pairs, that scores 1 at distance 0. Vectors [d], float64."""
+    y = torch.full((d,), d**-0.5, dtype=torch.float64)  # [d]
+    return Head(y, y)
+
+
+def fit_head(inv_freq: Tensor, trained_length: int, ridge: float = 1e-6) -> Head:
     """The query that, with the key (1, 0) in every pair, scores the trained distances as `nearer_is_better` asks.
 
     Least squares over at most 1024 distances 0..trained_length−1, with a small penalty on the size of q: what
@@ -64,11 +80,37 @@ def fit_head(inv_freq: Tensor, trained_length: int, ridge: float = 1e-6) -> Fitt
     normal = design.mT @ design / len(distances)  # [d, d]
     penalty = ridge * torch.eye(len(normal), dtype=torch.float64)  # [d, d]
     q = torch.linalg.solve(normal + penalty, design.mT @ target / len(distances))  # [d]
-    k = torch.cat([torch.ones_like(theta), torch.zeros_like(theta)])  # [d]
-    error = float((design @ q - target).square().mean().sqrt())
-    return FittedHead(q, k, trained_length, error)
+    return Head(q, torch.cat([torch.ones_like(theta), torch.zeros_like(theta)]))  # [d] each
 
 
-def scores_of(head: FittedHead, distances: Tensor, inv_freq: Tensor, attention_factor: float = 1.0) -> Tensor:
+def scores_of(head: Head, distances: Tensor, inv_freq: Tensor, attention_factor: float = 1.0) -> Tensor:
     """The head's scores [D] at any distances [D], with the frequencies [d/2] that are used now."""
     return scores_by_distance(head.q, head.k, distances, inv_freq, LAYOUT, attention_factor).scores  # [D]
+
+
+def range_test(
+    head: Head,
+    plain: Tensor,
+    stretched: Tensor,
+    trained_length: int,
+    longest: int,
+    attention_factor: float = 1.0,
+    samples: int = 4096,
+) -> RangeTest:
+    """Do the scores stay in the range that training knew?
+
+    plain [d/2] are the frequencies of the training; stretched [d/2] and attention_factor what is used now, on a text
+    of `longest` positions. At most `samples` distances on either side of the trained length, evenly spread.
+    Raises ValueError for a longest that is not above trained_length.
+    """
+    if longest <= trained_length:
+        raise ValueError(f"{longest} is not beyond the trained length {trained_length}")
+    inside = torch.arange(0, trained_length, -(-trained_length // samples))  # [I]
+    beyond = torch.arange(trained_length, longest, -(-(longest - trained_length) // samples))  # [O]
+    known = scores_of(head, inside, plain)  # [I]
+    now = scores_of(head, beyond, stretched, attention_factor)  # [O]
+    slack = 1e-9 * float(known.abs().max())  # rounding is not beyond
+    is_outside = (now < known.min() - slack) | (now > known.max() + slack)  # [O]
+    first, eighth = scores_of(head, torch.tensor([0, 8]), stretched, attention_factor)
+    ends = (float(x) for x in (known.min(), known.max(), now.min(), now.max()))
+    return RangeTest(*ends, float(is_outside.double().mean()), float(first - eighth))

@@ -4,6 +4,7 @@ In all of them s = factor is how many times longer the text may become. Radians 
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -190,3 +191,20 @@ def at_least_one(factor: float) -> None:
     """Raises ValueError for a factor below 1: that would shorten the context."""
     if factor < 1:
         raise ValueError(f"the factor must be at least 1, got {factor}")
+
+
+def spread_factors(anchors: Sequence[float], pairs: int) -> tuple[float, ...]:
+    """As many factors as there are pairs, out of a few: between two neighbours they grow by equal ratios.
+
+    The first anchor belongs to the fastest pair, the last to the slowest; a single one to all. Raises ValueError for
+    no anchors, more than pairs, or one that is not positive and finite.
+    """
+    if not 1 <= len(anchors) <= pairs or not all(0 < a < math.inf for a in anchors):
+        raise ValueError(f"between 1 and {pairs} positive factors are needed, got {list(anchors)}")
+    if len(anchors) == pairs:
+        return tuple(anchors)
+    place = torch.linspace(0, len(anchors) - 1, pairs, dtype=torch.float64)  # [pairs]
+    left = place.floor().long().clamp(max=max(len(anchors) - 2, 0))  # [pairs]
+    logs = torch.tensor(anchors, dtype=torch.float64).log()  # [A]
+    steps = torch.cat([logs.diff(), torch.zeros(1, dtype=torch.float64)])  # [A]
+    return tuple((logs[left] + steps[left] * (place - left)).exp().tolist())

@@ -124,4 +124,11 @@ def untrained_table(n: int, d: int, generator: torch.Generator) -> Tensor:
 
     float64. (GPT-2 starts smaller, with a standard deviation of 0.01.)
     """
-    return torch.randn(n, d, generator=generator, dtype=torch.float64) / 2**0.5  # [n, d]
+    rows = torch.randn(n, d, generator=generator, dtype=torch.float64) / 2**0.5  # [n, d]
+    return rows
+
+
+def row_products(table: Tensor) -> Tensor:
+    """The dot product of every two rows of a table [n, d]: how alike two places look. Returns [n, n]."""
+    products = table @ table.mT  # [n, n]
+    return products

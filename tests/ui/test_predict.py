@@ -4,16 +4,7 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions import (
-    attention,
-    cross_attention,
-    feed_forward,
-    linear_maps,
-    masks,
-    multi_head,
-    normalization,
-    tokens,
-)
+from ui.predictions import attention, cross_attention, feed_forward, linear_maps, masks, multi_head, normalization, positions, tokens
 from ui.words import LANGUAGES, Words
 
 ASKED = {
@@ -24,6 +15,7 @@ ASKED = {
     "masks": masks.PREDICTIONS,
     "multi_head": multi_head.PREDICTIONS,
     "normalization": normalization.PREDICTIONS,
+    "positions": positions.PREDICTIONS,
     "tokens": tokens.PREDICTIONS,
 }
 

@@ -1,10 +1,10 @@
 """The block: positions, feed-forward, normalisation, residual."""
 
-from ui.course import feed_forward, normalization
+from ui.course import feed_forward, normalization, positions
 from ui.course.page import Page
 
 PAGES = (
-    Page("positions"),
+    positions.PAGE,
     feed_forward.PAGE,
     normalization.PAGE,
     Page("residual"),

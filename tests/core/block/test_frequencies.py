@@ -1,12 +1,13 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from core.block import frequencies
-from core.block.frequencies import Scaling, inverse_frequencies, longrope, ntk_aware, yarn
+from core.block.frequencies import Scaling, inverse_frequencies, longrope, ntk_aware, spread_factors, yarn
 
 DOUBLE = torch.float64
 WIDTHS_AND_BASES = [(8, 10000.0), (64, 10000.0), (128, 500000.0), (64, 100.0)]
@@ -156,3 +157,19 @@ def test_the_illustrative_factors_go_from_1_to_the_factor_without_falling():
 def test_impossible_values_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(("anchors", "pairs"), [((1.0, 8.0), 4), ((1.0, 2.0, 32.0), 7), ((1.0, 3.0, 5.0), 8)])
+def test_few_factors_are_spread_as_numpy_interpolates_their_logarithms(anchors, pairs):
+    places = np.linspace(0, len(anchors) - 1, pairs)
+    wanted = np.exp(np.interp(places, np.arange(len(anchors)), np.log(anchors)))
+    np.testing.assert_allclose(spread_factors(anchors, pairs), wanted, rtol=1e-12)
+
+
+def test_factors_that_need_no_spreading_or_cannot_be_spread():
+    assert spread_factors((1.0, 3.0), 2) == (1.0, 3.0)
+    assert spread_factors((4.0,), 3) == pytest.approx((4.0, 4.0, 4.0))
+    assert spread_factors((4.0,), 1) == (4.0,)
+    for wrong in ((), (1.0, 2.0, 3.0), (0.0,), (-1.0, 2.0), (math.inf,)):
+        with pytest.raises(ValueError, match="positive factors"):
+            spread_factors(wrong, 2)

@@ -1,0 +1,106 @@
+"""ALiBi: the slopes of any number of heads, and how far a head with a slope still looks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from core.attention.dot_product import masked_softmax
+from core.block.positions import alibi_slopes
+from ui.figures.charts import Axis, Chart, Curve, Marker, as_read, curves
+from ui.result import Result
+from ui.words import Raw, Words
+
+FARTHEST = 64
+LEAST = 1e-4  # the smallest weight that the chart shows
+
+
+def compute(heads: int, chosen: int) -> Result:
+    """All slopes, and the weights by distance of the chosen head (counted from 1) when all keys score alike."""
+    slopes = alibi_slopes(heads, torch.float64)  # [heads]
+    head = min(chosen, heads) - 1
+    distances = torch.arange(FARTHEST + 1, dtype=torch.float64)
+    picked = {"chosen": head, "steep": int(slopes.argmax()), "flat": int(slopes.argmin())}
+    weights = {name: masked_softmax(-slopes[h] * distances).numpy() for name, h in picked.items()}
+    facts = {"slopes": slopes.numpy(), "weights": weights, "heads_of": picked}
+    # Among endlessly many keys of the same score, weights e^(−m·δ) have the mean distance 1/(e^m − 1).
+    facts["mean"] = 1 / math.expm1(float(slopes[head]))
+    return Result(
+        {"heads": heads, "head": head, "chosen": chosen, "below": 2 ** int(math.log2(heads))}, {}, facts
+    )
+
+
+def chart(shown: Result, words: Words) -> Chart:
+    """The slope of each head, on a logarithmic scale: those of the lower power of two, and those that were added."""
+    p, slopes = shown.parameters, shown.facts["slopes"]
+    x, below = np.arange(1, p["heads"] + 1), p["below"]
+    series = [Curve(words.plain("slope.series.first", n=below), slopes[:below], x=x[:below])]
+    if p["heads"] > below:
+        more = words.plain("slope.series.more", n=2 * below)
+        series.append(Curve(more, slopes[below:], x=x[below:]))
+    return curves(
+        x,
+        series,
+        Axis(words.plain("slope.axis.head"), (0.5, p["heads"] + 0.5), format="d"),
+        Axis(words.plain("slope.axis.slope"), (2.0**-9, 1.0), log=2, format=".2~g"),
+        marker=Marker(words.plain("slope.marker", head=p["head"] + 1), p["head"] + 1),
+        height=280,
+    )
+
+
+def reach(shown: Result, words: Words) -> Chart:
+    """The weight by distance when all keys score alike: of the chosen head, the steepest and the flattest."""
+    facts = shown.facts
+    named: dict[int, str] = {}
+    for name in ("chosen", "steep", "flat"):
+        named.setdefault(facts["heads_of"][name], name)
+    series = []
+    for head, name in named.items():
+        label = words.plain("slope.series.head", head=head + 1, slope=facts["slopes"][head])
+        weights = facts["weights"][name]
+        seen = weights >= LEAST  # the rest lies below the chart
+        series.append(Curve(label, weights[seen], x=np.arange(FARTHEST + 1)[seen]))
+    return curves(
+        np.arange(FARTHEST + 1),
+        series,
+        Axis(words.plain("axis.distance"), (0, FARTHEST)),
+        Axis(words.plain("slope.axis.weight"), (LEAST, 1.0), log=10, format="~g"),
+        height=280,
+    )
+
+
+def notices(shown: Result, words: Words) -> list[str]:
+    """What to notice: the rule for this number of heads, the reach of a head, and what was and was not shown."""
+    p, slopes = shown.parameters, shown.facts["slopes"]
+    told = {"heads": p["heads"], "below": p["below"], "above": 2 * p["below"], "head": p["head"] + 1}
+    told |= {"slope": slopes[p["head"]], "first": slopes[0], "last": slopes[p["below"] - 1]}
+    told |= {"mean": shown.facts["mean"], "more": p["heads"] - p["below"]}
+    if p["heads"] == p["below"]:
+        rule = "slope.notice.single" if p["heads"] == 1 else "slope.notice.power"
+    else:
+        rule = "slope.notice.other"
+        told["added"] = Raw(", ".join(as_read(m) for m in slopes[p["below"] :][:4]))
+        told["dots"] = Raw(", …" if p["heads"] - p["below"] > 4 else "")
+    return [words(key, **told) for key in (rule, "slope.notice.reach", "slope.notice.claim")]
+
+
+def remark(shown: Result, words: Words) -> str:
+    """What is said when the chosen head does not exist."""
+    p = shown.parameters
+    return words("slope.beyond", heads=p["heads"], chosen=p["chosen"]) if p["chosen"] > p["heads"] else ""
+
+
+def summary(shown: Result, words: Words) -> str:
+    """The slopes in one line of plain text."""
+    listed = ", ".join(as_read(m) for m in shown.facts["slopes"][:16])
+    dots = ", …" if shown.parameters["heads"] > 16 else ""
+    return words.plain("slope.summary", heads=shown.parameters["heads"], slopes=listed + dots)
+
+
+def reach_summary(shown: Result, words: Words) -> str:
+    """The weights by distance in one line of plain text."""
+    p, facts = shown.parameters, shown.facts
+    weights = facts["weights"]["chosen"]
+    return words.plain("slope.reach_summary", head=p["head"] + 1, here=weights[0], ten=weights[10])
