@@ -56,15 +56,11 @@ def follow(logits: Tensor, k: int, offset: Tensor, in_gates: bool) -> Balancing:
     Scores are sigmoids, as in DeepSeek-V3, for either way, so that their gates can be compared.
     """
     routed = logits + offset[:, None] if in_gates else logits  # [S, tokens, E]
-    loads = []
-    for batch, added in zip(routed, offset, strict=True):  # [tokens, E], [E]
-        experts, gates = route(
-            batch, k, score="sigmoid", bias=None if in_gates else added
-        )  # [tokens, k] each
-        loads.append(expert_load(experts, logits.shape[-1]))  # [E]
-    load = torch.stack(loads)  # [S, E]
+    bias = None if in_gates else offset[:, None]  # [S, 1, E]
+    experts, gates = route(routed, k, score="sigmoid", bias=bias)  # [S, tokens, k] each
+    load = torch.stack([expert_load(batch, logits.shape[-1]) for batch in experts])  # [S, E]
     violation = load.amax(-1) / load.to(logits.dtype).mean(-1) - 1  # [S]
     probability = routed.softmax(-1).mean(1)  # [S, E]
-    scores = router_scores(logits[-1], "sigmoid").gather(-1, experts)  # [tokens, k]
-    gate_shift = (gates - scores / scores.sum(-1, keepdim=True)).abs().mean()
+    scores = router_scores(logits[-1], "sigmoid").gather(-1, experts[-1])  # [tokens, k]
+    gate_shift = (gates[-1] - scores / scores.sum(-1, keepdim=True)).abs().mean()
     return Balancing(load, offset, violation, probability, float(gate_shift))
