@@ -14,6 +14,7 @@ from core.text.tokens import split
 Language = Literal["zh", "en"]
 FOLDER = Path(__file__).parents[2] / "assets" / "corpus"
 HELD_OUT = "# held out"
+SCENES = ("# what animals do, and where", "# what the family does, and where", "# who likes whom")
 END = "<end>"  # stands before and after every sentence, and fills up the shorter ones of a batch
 
 
@@ -33,11 +34,32 @@ class Corpus:
 
 @cache
 def corpus(language: Language) -> Corpus:
-    """Read the sentences of one language. Raises FileNotFoundError for a language there is not."""
-    lines = (FOLDER / f"{language}.txt").read_text(encoding="utf-8").splitlines()
-    cut = lines.index(HELD_OUT)
-    train, held_out = (tuple(s for s in part if not s.startswith("#")) for part in (lines[:cut], lines[cut:]))
+    """All sentences of one language. Raises FileNotFoundError for a language there is not."""
+    by_heading = sections(language)
+    train = tuple(s for heading, part in by_heading.items() if heading != HELD_OUT for s in part)
+    return Corpus(language, train, by_heading[HELD_OUT])
+
+
+@cache
+def scenes(language: Language) -> Corpus:
+    """The part that says who does what and where: few words in many pairings, so that new pairings can be foreseen."""
+    by_heading = sections(language)
+    train = tuple(s for heading in SCENES for s in by_heading[heading])
+    known = {word for sentence in train for word in tokens_of(sentence)}
+    held_out = tuple(s for s in by_heading[HELD_OUT] if known.issuperset(tokens_of(s)))
     return Corpus(language, train, held_out)
+
+
+@cache
+def sections(language: Language) -> dict[str, tuple[str, ...]]:
+    """The sentences under each heading of the file."""
+    found: dict[str, tuple[str, ...]] = {}
+    heading = ""
+    for line in (FOLDER / f"{language}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            heading = line
+        found[heading] = found.get(heading, ()) if line == heading else (*found[heading], line)
+    return found
 
 
 def tokens_of(text: str) -> tuple[str, ...]:

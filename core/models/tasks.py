@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.attention.masks import padding
-from core.models.corpus import END, Corpus, corpus, tokens_of
+from core.models.corpus import END, Corpus, corpus, scenes, tokens_of
 
 IGNORED = -100  # a target that carries no loss: padding, or what nobody could predict
 TaskName = Literal["chinese", "english", "both", "repeat", "repeat-fixed", "reverse", "translate"]
@@ -228,7 +228,10 @@ def in_numbers(vocabulary: tuple[str, ...], sentences: Sequence[str]) -> list[li
 
 @cache
 def task_named(name: TaskName) -> Task:
-    """The task of that name. Raises ValueError with the names there are."""
+    """The task of that name. "chinese" and "english" are the corpus's scenes, "both" is all of it in both languages.
+
+    Raises ValueError with the names there are.
+    """
     if name not in get_args(TaskName):
         raise ValueError(f"no task is called {name!r}; there are {', '.join(get_args(TaskName))}")
     if name == "repeat":
@@ -240,5 +243,5 @@ def task_named(name: TaskName) -> Task:
     zh, en = corpus("zh"), corpus("en")
     if name == "translate":
         return translation(zh, en)
-    chosen = {"chinese": (zh,), "english": (en,), "both": (zh, en)}[name]
+    chosen = {"chinese": (scenes("zh"),), "english": (scenes("en"),), "both": (zh, en)}[name]
     return language(name, chosen, chosen[0].train[0])
