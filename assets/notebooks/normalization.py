@@ -10,7 +10,7 @@ from core.block.normalization import batch_norm, layer_norm, moments, rms_norm
 from core.block.toy_batch import toy_batch
 
 # %% parameters
-tokens = ("the", "cat", "sat", "down", "我", "爱", "学", "习")
+tokens = ("the", "cat", "sat", "up", "我", "爱", "学", "习")
 d = 4
 shift = 1.0
 scale = 1.0

@@ -14,7 +14,7 @@ from ui.frame import takeaway
 from ui.numbers import number
 from ui.words import LANGUAGES, Words
 
-TOKENS = ("the", "cat", "sat", "down", "我", "爱", "学", "习")
+TOKENS = ("the", "cat", "sat", "up", "我", "爱", "学", "习")
 DOUBLE = torch.float64
 
 
@@ -291,6 +291,7 @@ def test_a_batch_without_the_outlier_beside_this_one(step, lang, caplog):
     old, new = by_pytorch(batch(0.0))["batch"], by_pytorch(batch())["batch"]
     cells = (words("number.largest_batch"), *(number(float(np.abs(y).max())) for y in (old, new)))
     assert "| " + " | ".join(cells) + " |" in table
+    assert {line.count("|") for line in table.splitlines()} == {5}  # a bar in a label would cut its cell
     # Another number of tokens has no difference cell by cell, and says so.
     assert_whole(page({"a": "tokens-3", "step": step}, lang), caplog)
 

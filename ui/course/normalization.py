@@ -5,7 +5,7 @@ from ui.parameters import Cell, Choice, Pinned, Real, Text, Whole
 
 # What the numbers depend on; a pinned state holds these, and not where one looks.
 NORMS = (
-    Text("s", "the cat sat down | 我爱学习", limit=200),
+    Text("s", "the cat sat up | 我爱学习", limit=200),
     Whole("tokens", 1, 24, 8),
     Whole("d", 1, 12, 4),
     Real("shift", -5.0, 5.0, 1.0, step=0.5),

@@ -15,6 +15,7 @@ from ui.words import Raw, Words
 SPREADS = np.linspace(-8, 1, 37)  # log10 of a token's standard deviation
 PATTERN = (1.0, -1.0, 1.0, -1.0)  # mean 0, variance 1
 COMPARED = (1e-12, 1e-5, 0.1)
+TICKS = (1e-8, 1e-6, 1e-4, 1e-2, 1.0)
 CONSTANT = {"twos": (2.0, 2.0, 2.0, 2.0), "zeros": (0.0, 0.0, 0.0, 0.0)}  # exact in every format
 
 
@@ -27,11 +28,11 @@ def out(spread: np.ndarray, eps: float) -> np.ndarray:
 def chart(result: Result, spread: float, words: Words) -> charts.Chart:
     """Spread after against spread before, for the page's ε and three that are in use or too large."""
     eps = float(result.parameters["eps"])
-    series = {f"ε = {e:g}": e for e in sorted({*COMPARED, eps})}
+    series = {f"ε = {e:g}".replace("e-0", "e-"): e for e in sorted({*COMPARED, eps})}
     return charts.curves(
         10.0**SPREADS,
         [charts.Curve(name, out(SPREADS, e)) for name, e in series.items()],
-        charts.Axis(words.plain("eps.axis_x"), (1e-8, 10.0), log=10, format=".0e"),
+        charts.Axis(words.plain("eps.axis_x"), (1e-8, 10.0), log=10, ticks=TICKS, format=".0e"),
         charts.Axis(words.plain("eps.axis_y"), (0.0, 1.05)),
         marker=charts.Marker(words.plain("eps.marker"), float(10.0**spread)),
     )

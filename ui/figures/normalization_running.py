@@ -79,7 +79,7 @@ def charts_of(result: Result, words: Words) -> dict[str, charts.Chart]:
             ],
             charts.Axis(words.plain("run.axis"), (0.0, float(MOST))),
             charts.Axis(words.plain(f"run.axis_{what}", c=p["col"]), limits[what]),
-            guides=[charts.Guide(words.plain("run.truth"), np.full(MOST, truth[what]))],
+            guides=[charts.Guide("", np.full(MOST, truth[what]))],
             marker=marker,
             height=260,
         )
