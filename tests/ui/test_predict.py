@@ -4,7 +4,18 @@ import pytest
 
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
-from ui.predictions import attention, cross_attention, feed_forward, linear_maps, masks, multi_head, normalization, positions, tokens
+from ui.predictions import (
+    attention,
+    cross_attention,
+    feed_forward,
+    linear_maps,
+    masks,
+    multi_head,
+    normalization,
+    positions,
+    residual,
+    tokens,
+)
 from ui.words import LANGUAGES, Words
 
 ASKED = {
@@ -14,6 +25,7 @@ ASKED = {
     "linear_maps": linear_maps.PREDICTIONS,
     "masks": masks.PREDICTIONS,
     "multi_head": multi_head.PREDICTIONS,
+    "residual": residual.PREDICTIONS,
     "normalization": normalization.PREDICTIONS,
     "positions": positions.PREDICTIONS,
     "tokens": tokens.PREDICTIONS,

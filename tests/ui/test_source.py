@@ -103,6 +103,17 @@ TRIALS = {
     Tensor([*range(12)]).reshape(3, 4).sin(), Tensor([1] * {count}).reshape({shape}))"""
         for name, count, shape in (("layer", 3, "3, 1"), ("rms", 3, "3, 1"), ("batch", 4, "1, 4"))
     },
+    "core.block.residual.sublayer": """
+(lambda norm: [t for place in ("pre", "post", "none") for t in (lambda s: [s.entering, s.update, s.summed, s.output])(
+    sublayer(Tensor([*range(6)]).reshape(2, 3), norm, norm, place, place != "none"))])(
+    lambda x: NormTrace(*[x.sin()] * 4))""",
+    "core.block.depth.depth_experiment": """
+(lambda t: [t.norm, t.gradient, t.similarity, t.loss])(
+    depth_experiment(DepthSettings("pre", n_layers=2, d_model=8, n_tokens=4, batch=2, init="gpt2", seeds=(3, 4))))""",
+    "core.block.depth.mean_cosine": "[mean_cosine(Tensor([*range(24)]).reshape(2, 4, 3).sin())]",
+    "core.block.initialisation.deviation": "[deviation(8, 4, name, True, 6) for name in ('fan_in', 'he', 'xavier', 'gpt2')]",
+    "core.block.dropout.many_draws": """
+[*vars(many_draws(torch.arange(6.0), 0.3, 5, torch.Generator().manual_seed(2), then=torch.cos)).values()]""",
     "core.attention.pytorch_multi_head.batch_first_trap": """
 [*vars(batch_first_trap(
     MultiHeadAttention.seeded(torch.Generator().manual_seed(1), 8, 4, 2), torch.arange(48.0).reshape(2, 3, 8).sin()

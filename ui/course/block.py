@@ -1,11 +1,10 @@
 """The block: positions, feed-forward, normalisation, residual."""
 
-from ui.course import feed_forward, normalization, positions
-from ui.course.page import Page
+from ui.course import feed_forward, normalization, positions, residual
 
 PAGES = (
     positions.PAGE,
     feed_forward.PAGE,
     normalization.PAGE,
-    Page("residual"),
+    residual.PAGE,
 )

@@ -97,8 +97,12 @@ def curves(
     guides: Sequence[Guide] = (),
     marker: Marker | None = None,
     height: int = HEIGHT,
+    stacked: bool = False,
 ) -> Chart:
-    """Lines with points over x, their bands, guides and a marker. Raises ValueError for a value that is not finite."""
+    """Lines with points over x, their bands, guides and a marker; `stacked` puts the legend's names under each other.
+
+    Raises ValueError for a value that is not finite.
+    """
     table = _Table()
     for curve in series:
         table.add("series", curve.name, x if curve.x is None else curve.x, curve.y, curve.low, curve.high)
@@ -107,7 +111,7 @@ def curves(
         table.add("guide end", guide.label, x[-1:], guide.y[-1:])
     if marker:
         table.add("marker", marker.label, np.array([marker.x]), np.array([y_axis.limits[1]]))
-    colour, shape = _encodings([curve.name for curve in series])
+    colour, shape = _encodings([curve.name for curve in series], stacked)
     across, up = _across(x_axis), _up(y_axis)
     right = marker is not None and marker.x > sum(x_axis.limits) / 2  # its label stands where there is room
     band = {"y": up | {"field": "low"}, "y2": {"field": "high"}}
@@ -235,12 +239,12 @@ def _text(align: str, dx: int, dy: int) -> dict[str, Any]:
     return {"type": "text", "align": align, "dx": dx, "dy": dy, "color": _GUIDE, "fontSize": 12}
 
 
-def _encodings(names: Sequence[str]) -> tuple[dict, dict]:
+def _encodings(names: Sequence[str], stacked: bool = False) -> tuple[dict, dict]:
     legend = (
         {"title": None, "orient": "top", "symbolOpacity": 1, "labelLimit": 320} if len(names) > 1 else None
     )
-    if legend and len(names) > 3:  # one row would run out of a narrow chart
-        legend["columns"] = 2
+    if legend and (stacked or len(names) > 3):  # one row would run out of a narrow chart
+        legend["columns"] = 1 if stacked else 2
     colours = [series_colours()[i % len(series_colours())] for i in range(len(names))]
     shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(names))]
     return tuple(
