@@ -71,7 +71,8 @@ def two_queries(result: Result) -> None:
     with page.controls("rows"):
         page.slider("row_a", width=160)
         page.slider("row_b", width=160)
-    pair = rows_of.pair(result, page["row_a"] - 1, page["row_b"] - 1)
+    count = len(result.arrays["weights"].rows)
+    pair = rows_of.pair(result, page.within("row_a", count), page.within("row_b", count))
     left, right = st.columns(2, gap="large")
     with left:
         page.chart(
@@ -103,7 +104,9 @@ def backward(result: Result) -> None:
             page.slider("grad_col", width=160)
         if page["grad"] == "random":
             page.number("draw", width=110)
-    back = backwards.compute(result, page["grad"], page["grad_row"] - 1, page["grad_col"] - 1, page["draw"])
+    row = page.within("grad_row", len(result.arrays["weights"].rows))
+    column = page.within("grad_col", page["dk"]) if page["grad"] == "one" else 0
+    back = backwards.compute(result, page["grad"], row, column, page["draw"])
     page.experiment(back, backwards, at="grad", code=backwards.code_of(page["grad"]))
     st.markdown(backwards.table(back, page.words))
 

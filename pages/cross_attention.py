@@ -47,12 +47,16 @@ def remarks() -> None:
     page.remarks(Reading((), tuple(told)), shown=0)
 
 
+def target_row(result: Result) -> int:
+    return page.within("row", len(result.parameters["target"]))
+
+
 def additive(result: Result) -> None:
     st.markdown(page.words("add.intro"))
     with page.controls("additive"):
         page.slider("row", width=160)
         page.slider("da", width=160)
-    both = kinds.compute(result, page["row"] - 1, page["da"])
+    both = kinds.compute(result, target_row(result), page["da"])
     page.experiment(both, kinds, at="add")
 
 
@@ -60,7 +64,7 @@ def two_masks(result: Result) -> None:
     st.markdown(page.words("two.intro"))
     with page.controls("masks"):
         page.slider("row", width=160)
-    masks = two.compute(result, page["row"] - 1)
+    masks = two.compute(result, target_row(result))
     page.experiment(masks, two, at="mask")
 
 
@@ -69,7 +73,7 @@ def bottleneck(result: Result) -> None:
     with page.controls("bottleneck"):
         page.slider("gain", width=160)
         page.slider("row", width=160)
-    found = neck.measure(result, page["row"] - 1, page["gain"])
+    found = neck.measure(result, target_row(result), page["gain"])
     left, right = st.columns(2, gap="large")
     with left:
         page.chart(

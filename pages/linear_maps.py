@@ -107,7 +107,8 @@ def from_x_to_qkv() -> None:
             page.slider(name, width=120)
         page.number("seed", width=110)
     sizes = (page["batch"], page["tokens"], page["heads"], page["d_head"])
-    shaped = heads.compute(page["qkv"], *sizes, page["sentence"], page["seed"])
+    sentence = page.within("sentence", page["batch"]) + 1
+    shaped = heads.compute(page["qkv"], *sizes, sentence, page["seed"])
     page.experiment(shaped, heads, at="qkv")
     st.markdown(heads.table(shaped, page.words))
 

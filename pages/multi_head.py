@@ -106,8 +106,9 @@ def cost(result: Result) -> None:
 
 def trap(result: Result) -> None:
     st.markdown(page.words("trap.intro"))
-    if len(result.parameters["tokens"]) < 2:
+    if figure.all_equal(result):
         st.info(page.words("trap.short"))
+        return
     trapped = batch_first.compute(result)
     page.experiment(trapped, batch_first, at="trap")
     st.markdown(batch_first.table(trapped, page.words))

@@ -6,9 +6,17 @@ const { formatNumber, fillNodes, fillText, visible } = await import('./matrix/te
 const { decode } = await import('./matrix/wire.js' + new URL(import.meta.url).search)
 const { STYLE } = await import('./matrix/style.js' + new URL(import.meta.url).search)
 const { paletteOf } = await import('./matrix/colour.js' + new URL(import.meta.url).search)
-const { arrange } = await import('./matrix/layout.js' + new URL(import.meta.url).search)
-const { makeView, buildView, paintView, markView, ringView, arrowOf, isCanvas } = await import('./matrix/draw.js' + new URL(import.meta.url).search)
+const { arrange, ARROWS_FROM, NUMBERS_FROM } = await import('./matrix/layout.js' + new URL(import.meta.url).search)
+const { makeView, buildView, paintView, markView, ringView, arrowOf, isCanvas, beyond } = await import('./matrix/draw.js' + new URL(import.meta.url).search)
 const { fillTable, pictureOf, saveFile } = await import('./matrix/extras.js' + new URL(import.meta.url).search)
+
+// Without arrows the note says what made a matrix; a sign such as × is left to the title.
+function tellSteps(specs, width) {
+  for (const spec of specs) {
+    spec.plainNote ??= spec.note
+    spec.note = width < ARROWS_FROM && spec.arrow.length > 1 ? [spec.arrow, spec.plainNote].filter(Boolean).join(' → ') : spec.plainNote
+  }
+}
 
 const widths = new Map()
 let pen = null
@@ -108,6 +116,7 @@ class Picture {
     if (!this.width) return
     this.stillThere()
     const { rows, words, lang, summary } = this.data
+    tellSteps(rows.flat(), this.width)
     this.colours = paletteOf(this.root)
     this.font = getComputedStyle(this.root).fontFamily
     const measure = measurer(this.font)
@@ -162,7 +171,7 @@ class Picture {
     const { spec, box } = view
     const { x, y, ...inner } = place
     const sizeKey = JSON.stringify([inner, spec.rows, spec.columns, spec.axisTitles, spec.identity, spec.title, spec.fill,
-      spec.hidden !== null, spec.limits, this.colours.key, this.font, isCanvas(spec, place)])
+      spec.hidden !== null, spec.limits, place.bar && beyond(spec), this.colours.key, this.font, isCanvas(spec, place)])
     view.block = place
     box.style.cssText = `left:${x}px;top:${y}px;width:${inner.w}px;height:${inner.h}px`
     this.drawTitle(view, place)
@@ -180,7 +189,8 @@ class Picture {
     return this.root.getRootNode().activeElement
   }
 
-  drawTitle({ button, note, spec, svg }, place) {
+  drawTitle(view, place) {
+    const { button, note, spec, svg } = view
     const shown = visible(spec.title)
     if (button.textContent !== shown) button.textContent = shown
     const pressed = `${spec.name === this.focus}`
@@ -188,7 +198,10 @@ class Picture {
     button.title = pressed === 'true' ? '' : fillText(this.data.words.focus, { title: spec.title })
     button.style.cssText = `left:${place.titleLeft}px;top:0;font-size:${place.title}px;`
       + `color:${this.colours.identity[spec.identity]};max-width:${place.w - place.titleLeft}px`
-    note.textContent = spec.note && visible(spec.note)
+    // A matrix drawn large whose cells are too small for numbers says how to read them.
+    const mute = spec.name === this.focus && (place.cell < NUMBERS_FROM || view.canvas)
+    const told = [spec.note, mute ? this.data.words.point : ''].filter(Boolean).join(' · ')
+    note.textContent = told && visible(told)
     const top = place.role === 'strip' ? place.titleHeight - 16 : place.titleHeight
     note.style.cssText = `left:${place.noteLeft}px;top:${top}px;font-size:11.5px;color:${this.colours.quiet};`
       + `max-width:${Math.max(0, place.w - place.noteLeft)}px`
@@ -308,10 +321,14 @@ class Picture {
   linked(spec, cell) {
     if (!cell) return [[], []]
     const source = this.views.get(cell[0]).spec
-    const same = spec === source || String(spec.axes) === String(source.axes)
-    const along = (axis) => [0, 1].filter((i) => source.axes[i] === axis).map((i) => cell[i + 1])
-    const [rows, columns] = same ? [[cell[1]], [cell[2]]] : spec.axes.map(along)
-    return [rows.filter((r) => r < spec.shape[0]), columns.filter((c) => c < spec.shape[1])]
+    const same = spec === source || String(spec.marks) === String(source.marks)
+    // Through the thing itself, since two matrices may have it in different places.
+    const ordered = ({ order, axes }, i) => order.length && (i === 0 || axes[0] === axes[1])
+    const thing = (i) => (ordered(source, i) ? source.order[cell[i + 1]] : cell[i + 1])
+    const along = (mark, i) => [0, 1].filter((j) => (same ? i === j : source.marks[j] === mark)).map(thing)
+      .map((one) => (ordered(spec, i) ? spec.order.indexOf(one) : one))
+    const [rows, columns] = spec.marks.map(along)
+    return [rows.filter((r) => r >= 0 && r < spec.shape[0]), columns.filter((c) => c >= 0 && c < spec.shape[1])]
   }
 
   mark() {

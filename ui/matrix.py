@@ -30,7 +30,7 @@ FILLS = ("weight", "signed")
 IDENTITIES = ("", "q", "k", "v", "residual", "norm")
 # What the browser needs to say. "readout" holds {title}, {row_axis}, {row}, {row_label}, {column_axis}, {column},
 # {column_label}, {value}; "grid" holds {title}, {rows}, {columns}; the name of every axis is a key of its own.
-WORDS = ("readout", "grid", "focus", "hidden", "nan", "table", "download", "filename")
+WORDS = ("readout", "grid", "focus", "hidden", "nan", "point", "table", "download", "filename")
 _STATIC = Path(__file__).resolve().parent.parent / "static"
 # In the order in which each may use those before it.
 _PARTS = ("text", "wire", "style", "colour", "layout", "draw", "extras")
@@ -68,6 +68,9 @@ class Matrix:
     wire: Literal["f32", "u8"] = "f32"
     large: bool = False  # on a wide screen as large as the matrix in focus, for matrices to be compared
     hidden_as: str = ""  # what a hidden cell means, where it is not "−∞, hidden by the mask"
+    # What rows and columns are marked by, where that is not `axes`: matrices of the same things in another order.
+    marks: tuple[str, str] | None = None
+    order: tuple[int, ...] = ()  # the thing in each place of a marked square, or of the rows; empty: as numbered
     draw: bool = False  # a click on a cell toggles it instead of choosing it
     whole: bool = False  # whole numbers, shown without decimals
 
@@ -270,6 +273,8 @@ def _entry(
         "draw": matrix.draw,
         "whole": matrix.whole,
     }
+    if matrix.marks:
+        kind |= {"marks": list(matrix.marks), "order": list(matrix.order)}
     entry = {"name": matrix.name, "title": sendable(matrix.title), "kind": _place(kinds, kind)}
     entry["at"] = _append(body, numbers)
     if matrix.arrow:

@@ -102,6 +102,17 @@ function gridLines({ spec, block }, colours) {
   return svg('path', { d, fill: 'none', stroke: colours.line, 'shape-rendering': 'crispEdges', 'pointer-events': 'none' })
 }
 
+// Whether values lie below and above the limits of the scale: they keep the colours of its ends.
+export function beyond({ values, hidden, limits: [low, high] }) {
+  const out = [false, false]
+  for (let i = 0; i < values.length; i++) {
+    if (hidden?.[i]) continue
+    out[0] ||= values[i] < low - 1e-6
+    out[1] ||= values[i] > high + 1e-6
+  }
+  return out
+}
+
 // The scale of the colours: a strip from the lower to the upper limit, 0 marked on a signed one.
 function colourBar(view, colours) {
   const { spec, block } = view
@@ -113,8 +124,9 @@ function colourBar(view, colours) {
   const stops = Array.from({ length: 9 }, (_, i) => svg('stop', { offset: i / 8,
     'stop-color': colours[spec.fill].fill[stepOf(high + ((low - high) * i) / 8, spec.fill, spec.limits)] }))
   const id = `${view.id}b`
-  const tick = (value, at) => text(formatNumber(value, 2).replace(/\.0$/, ''), x + 11, y + at + FONT.bar * 0.35, FONT.bar, colours.quiet)
-  const ticks = [tick(high, FONT.bar * 0.35), tick(low, tall - FONT.bar * 0.35)]
+  const tick = (value, at, sign = '') => text(sign + formatNumber(value, 2).replace(/\.0$/, ''), x + 11, y + at + FONT.bar * 0.35, FONT.bar, colours.quiet)
+  const [below, above] = beyond(spec)
+  const ticks = [tick(high, FONT.bar * 0.35, above ? '≥ ' : ''), tick(low, tall - FONT.bar * 0.35, below ? '≤ ' : '')]
   if (spec.fill === 'signed' && low < 0 && high > 0) ticks.push(tick(0, (high / (high - low)) * tall))
   return [svg('defs', {}, svg('linearGradient', { id, x1: 0, y1: 0, x2: 0, y2: 1 }, ...stops)),
     svg('rect', { x, y, width: 7, height: tall, fill: `url(#${id})`, stroke: colours.frame, 'stroke-width': 0.75 }), ...ticks]

@@ -11,7 +11,8 @@ export function decode(bytes) {
 }
 
 function decodeMatrix(sent, { labels, kinds, words }, buffer, start) {
-  const entry = { arrow: '', hidden: null, ...kinds[sent.kind], ...sent }
+  const entry = { arrow: '', hidden: null, order: [], ...kinds[sent.kind], ...sent }
+  entry.marks ??= entry.axes
   const rows = labels[entry.rows]
   const columns = labels[entry.columns]
   const size = rows.length * columns.length

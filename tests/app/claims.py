@@ -14,12 +14,22 @@ from ui import course
 from ui.parameters import Cell, Choice, Grid, Parameter, Pinned, Real, Several, Switch, Text, Whole
 from ui.words import Words
 
-SENTENCES = ("我爱学习", "the cat sat on the mat", "a", "no no no", "苹果发布了新款手机，它的价格很亲民", "x y")
+SENTENCES = (
+    "我爱学习",
+    "the cat sat on the mat",
+    "a",
+    "no no no",
+    "苹果发布了新款手机，它的价格很亲民",
+    "x y",
+)
 NOUNS = "tokens|layers|keys|heads|steps|pairs|multiplications|sentences|rows|columns|queries|matrices|numbers"
-NOUNS += "|maps|outputs|places|positions|components|draws|characters|scores|products|neighbours|cells|hands|names"
+NOUNS += (
+    "|maps|outputs|places|positions|components|draws|characters|scores|products|neighbours|cells|hands|names"
+)
+KINDS = "more|recurrent|real|source|target|tanh|random|global|query|KV|key-value|visible|dilated|padding"
 # "1 tokens", "1 recurrent steps": one of something that the sentence speaks of as many; "6 × 1 weights" is a size.
-ONE_OF_MANY = re.compile(rf"(?<![\w.,·−/])(?<!× )1 (?:[a-zA-Z-]+ ){{0,2}}(?:{NOUNS}|weights are)\b")
-MANY_OF_ONE = re.compile(r"\b\d+th\b(?<!4th|5th|6th|7th|8th|9th|0th)|\bhead \d, ", re.IGNORECASE)
+ONE_OF_MANY = re.compile(rf"(?<![\w.,·−/])(?<!× )1 (?:(?:{KINDS}) )?(?:{NOUNS})\b")
+MANY_OF_ONE = re.compile(r"\b\d+th\b(?<!4th|5th|6th|7th|8th|9th|0th)|\bhead \d+, \d", re.IGNORECASE)
 
 
 @dataclass
@@ -54,7 +64,9 @@ def at_random(parameter: Parameter, dice: random.Random) -> Any:
     if dice.random() < 0.4:
         return dice.choice(parameter.ends())
     if isinstance(parameter, Whole):
-        return dice.randrange(parameter.low, min(parameter.high, parameter.low + 1000 * parameter.step) + 1, parameter.step)
+        return dice.randrange(
+            parameter.low, min(parameter.high, parameter.low + 1000 * parameter.step) + 1, parameter.step
+        )
     assert isinstance(parameter, Real)
     return round(parameter.low + parameter.step * dice.randint(0, round((parameter.high - parameter.low) / parameter.step)), 6)  # fmt: skip
 

@@ -90,4 +90,4 @@ def test_scaling_off_is_told_with_both_numbers():
     with_scaling = prose(open_page("attention", {"lang": "en", "dk": "64"}))
     without = prose(open_page("attention", {"lang": "en", "dk": "64", "scaled": "0"}))
     assert "1/(τ√d_k) = 0.125" in with_scaling
-    assert "because the division by √64 is off" in without
+    assert "since the division by √64 is off" in without

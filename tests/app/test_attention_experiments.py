@@ -145,12 +145,13 @@ def test_the_backward_pass_agrees_with_an_autograd_of_our_own():
     story = prose(open_tab("backward", {"grad": "target", "grad_cell": "ds.3.2"}))
     assert f"L = ½ Σ(O − Y)² = {number(loss.item())}" in story
     assert (
-        f"where {number(scaled.grad.abs().max().item())} is right, an error of {number(scaled.grad.abs().max().item())}"
+        f"right dS is {number(scaled.grad.abs().max().item())}, and the two differ by up to {number(scaled.grad.abs().max().item())}"
         in story
     )
     assert f"= {number(scaled.grad[3, 2].item())}\n" in story
     lowest = [i for i in range(1, 6) if scaled.grad[i, i - 1] <= scaled.grad[i].min() + 1e-12]
-    assert f"other keys too: 5. In {len(lowest)} of them the score" in story
+    assert "other keys too: 5. Rows among them" in story
+    assert f"lowest dS, below 0: {len(lowest)}." in story
     for name, grad in (("dq", q.grad), ("dk", k.grad), ("dv", v.grad)):
         told = prose(open_tab("backward", {"grad": "target", "grad_cell": f"{name}.2.1"}))
         assert f"= {number(grad[2, 1].item())}\n" in told
@@ -168,7 +169,7 @@ def test_the_table_finds_no_difference_from_autograd(kind):
 def test_one_output_number_reaches_only_what_its_query_sees():
     story = prose(open_tab("backward", {"grad": "one", "grad_row": "3", "grad_col": "2"}))
     assert "at query 3 ` sat `, component 2" in story
-    assert "1 of 6 rows of dQ are not zero" in story
+    assert "In dQ only the row of this query is not zero" in story
     assert "3 rows of dK and 3 of dV" in story
 
 
@@ -223,7 +224,7 @@ def reversed_deviation(mask):
 
 def test_the_order_shows_under_a_causal_mask_and_not_without_one():
     shown = prose(open_tab("order", {"order": "reverse"}))
-    assert "New order of the 6 tokens: ` 6 5 4 3 2 1 `" in shown
+    assert "New order (6 tokens): ` 6 5 4 3 2 1 `" in shown
     assert "The order shows, through the mask (Causal) alone" in shown
     assert f"the outputs by up to {number(reversed_deviation(causal(6)))}" in shown
     assert f"its weight on itself was {number(weights(causal(6))[5, 5].item())} and is 1.00" in shown
@@ -235,10 +236,10 @@ def test_the_order_shows_under_a_causal_mask_and_not_without_one():
 
 def test_an_order_of_ones_own_is_completed_and_told():
     app = open_tab("order", {"order": "own", "order_own": "3, 1"})
-    assert "tokens: ` 3 1 2 4 5 6 `" in prose(app)
+    assert "tokens): ` 3 1 2 4 5 6 `" in prose(app)
     assert not app.info
     app.text_input(key="attention.order_own").set_value("9 2 2 x").run()
-    assert "tokens: ` 2 1 3 4 5 6 `" in prose(app)
+    assert "tokens): ` 2 1 3 4 5 6 `" in prose(app)
     assert "passed over" in app.info[0].value
     assert link_of(app)["order_own"] == "9 2 2 x"
     in_place = prose(open_tab("order", {"order": "own", "order_own": "1"}))
@@ -285,7 +286,7 @@ def test_dropout_tells_its_sums_and_the_nan_it_would_make():
     )
     hit = (~causal(6) & (factors == 0)).numpy()
     assert hit.any()
-    assert f"scores {hit.sum()} of value −∞" in story
+    assert f"{hit.sum()} of the scores of −∞" in story
     assert "−∞ · 0 = NaN" in story
     assert f"NaN in {hit.any(1).sum()} of 6 rows" in story
 

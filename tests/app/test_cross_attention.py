@@ -69,7 +69,7 @@ def test_the_map_is_a_rectangle_with_the_numbers_of_pytorch():
 def test_an_unmasked_padding_takes_its_share_and_is_told():
     share = weights(masked=False)[:, 4:].sum(-1).mean().item()
     assert share > 0.05
-    assert f"on average {number(share)} of a row goes to them" in prose(page({"masked": "0"}))
+    assert f"on average {number(share)} of a row goes there" in prose(page({"masked": "0"}))
     assert "the mask hides nothing" in prose(page({"pad": "0"}))
 
 
@@ -157,7 +157,7 @@ def test_additive_attention_says_what_the_papers_formula_gives():
     )
     assert f"differ by up to {number((add - dot).abs().max().item())}" in story
     agreeing = int((add.argmax(-1) == dot.argmax(-1)).sum())
-    assert f"in {agreeing} of 3 rows" in story
+    assert f"{agreeing} of 3. They are untrained" in story
     assert f"Σ|v| = {number(toy_additive(7, 8, 6).v.abs().sum().item())}" in story
     assert "3 × 6 × 6 = 108 tanh numbers where the dot product keeps 18 scores, and learns 102 more" in story
 
@@ -194,14 +194,14 @@ def test_every_number_of_both_kinds_has_its_story(cell, lang, caplog):
 
 def test_the_two_masks_hide_the_target_s_future_and_no_source():
     story = prose(page({"row": "2"}, tab="masks"))
-    assert "sees 2 of 3 target tokens, and 1 are hidden as its future" in story
-    assert "all 4 real tokens of the source" in story
+    assert "sees 2 of 3 target tokens; hidden as its future: 1." in story
+    assert "every real token of the source (4)" in story
     assert "the 2 rows before it by at most 0," in story  # exactly: nothing of the future gets through
     q, k, v = vectors()
     other = toy_inputs(("我", "爱", "学", "⟨?⟩"), 7, 8)
     moved = scaled_dot_product_attention(q, other.k, other.v) - scaled_dot_product_attention(q, k[:4], v[:4])
     assert f"by at least {number(moved.abs().amax(-1).min().item())}." in story
-    assert "hide 6 of the 12 pairs" in story  # 12 pairs, of which the staircase keeps 1 + 2 + 3
+    assert "hide 6 of the 12 pairs with real tokens" in story  # 12 pairs, of which the staircase keeps 1 + 2 + 3
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -41,7 +41,7 @@ def test_the_determinant_and_the_letter_are_told_as_numpy_has_them(kind):
     determinant = np.linalg.det(m)
     told = prose(opened(entries))
     expected = {
-        "upright": "still reads as an F",
+        "upright": "the F can still be read",
         "mirrored": "the F is a mirror image",
         "line": "flattened onto a line",
         "point": "every vector ends at one point",
@@ -243,7 +243,7 @@ def test_view_alone_misplaces_as_many_numbers_as_a_count_by_hand_says():
     right = torch.stack([flat[:, :2], flat[:, 2:]])
     misplaced = int((flat.reshape(2, 3, 2) != right).sum())
     assert f"but {misplaced} of the 12 numbers" in prose(opened(tab="qkv"))
-    assert "0 of the 6 numbers" in prose(opened({"heads": 1}, tab="qkv"))
+    assert "Numbers in the wrong place: 0 of 6" in prose(opened({"heads": 1}, tab="qkv"))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

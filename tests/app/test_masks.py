@@ -115,7 +115,7 @@ def test_every_kind_of_number_has_its_story(cell, lang, caplog):
 @pytest.mark.parametrize(
     ("cell", "layers", "told"),
     [
-        ("reach.4.0", 2, "after 2 of the 2 layers"),
+        ("reach.4.0", 2, "in layer 2 of 2"),
         ("reach.4.0", 1, "has not reached token 5"),
         ("reach.0.4", 2, "never reaches token 1"),
         ("reach.3.3", 2, "always has itself"),
@@ -147,8 +147,8 @@ def test_each_kind_says_why_a_pair_is_kept_or_hidden(kind, cell, caplog):
 
 def test_padding_that_nothing_hides_is_told_and_cured():
     query = {"lang": "en", "sentence": "3", "mask": "none", "also": "none"}
-    assert "nothing hides them" in prose(open_page("masks", query))
-    assert "no real query gives them any weight" in prose(open_page("masks", query | {"also": "padding"}))
+    assert "leaves some of the padding visible" in prose(open_page("masks", query))
+    assert "No real query gives the padding any weight" in prose(open_page("masks", query | {"also": "padding"}))
 
 
 def test_what_the_positions_cut_off_is_shown(caplog):
@@ -226,8 +226,8 @@ def test_true_means_two_things(caplog):
     app = open_page("masks", {"lang": "en", "mask": "causal", "also": "none"}, tab="conventions")
     assert_whole(app, caplog)
     told = prose(app)
-    assert "the layer puts on average 1.00 of a query's weight exactly where it must not look" in told
-    assert "become NaN in the layer: 1 with the mask, 0 with its negation" in told
+    assert "the layer puts 100 % of a query's weight where it must not look" in told
+    assert "become NaN: 1 with the mask, 0 with its negation" in told
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ from torch import nn
 
 from core.attention.toy_heads import toy_heads
 from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
+from tests.app.test_takeaway import matrices, run
 from ui.course.multi_head import MAPS, OUTPUTS
 from ui.figures.head_costs import MODELS
 from ui.figures.multi_head import kv_heads
+from ui.frame import takeaway
 from ui.numbers import number
 from ui.words import Words
 
@@ -259,3 +261,21 @@ def test_another_number_of_heads_beside_four(step, lang, caplog):
         assert f"| {words('number.parameters')} | 2,304 | 2,304 | 0 |" in table
         # A single head has no pair to be compared.
         assert (words("number.similarity") in table) == (heads == "8")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{}, {"heads": "8", "kv": "2", "d_model": "96", "tau": "0.3", "off": "2.5"}, {"mask": "none", "heads": "1", "tokens": "1"}],
+    ids=["default", "shared", "one"],
+)  # fmt: skip
+def test_the_notebook_runs_alone_and_gives_the_pages_numbers(state, monkeypatch, tmp_path):
+    makers = {}
+    monkeypatch.setattr(takeaway, "_offer", lambda stem, kind, make, mime, words: makers.update({kind: make}))
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    open_page("multi_head", {"lang": "en"} | state, tab="takeaway")
+    shown, made = matrices(makers["csv"]()), run(makers["ipynb"](), tmp_path)
+    heads = int(state.get("heads", 4))
+    names = {f"{kind}{h + 1}" for kind in "ao" for h in range(heads)} | {"x", "concat", "w_o", "output"}
+    assert set(shown) == names <= set(made)
+    for name, values in shown.items():
+        np.testing.assert_allclose(made[name], values, rtol=0, atol=1e-12, err_msg=name)

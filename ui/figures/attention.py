@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ui.formulas import sum_of_exponentials, sum_of_products
+from ui.figures import pairs
+from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.numbers import number
 from ui.result import Result
@@ -13,8 +14,6 @@ from ui.words import Raw, Words
 INPUTS = ("x", "q", "k", "v")
 STEPS = ("scores", "scaled", "masked", "weights", "output")
 IDENTITY = {"x": "residual", "q": "q", "k": "k", "v": "v"}
-SPREAD = 3.0  # standard deviations that the colours of unit-variance numbers reach
-LOGITS = 4.0  # what softmax should meet: beyond it a weight is e⁴ ≈ 55 times another
 
 
 def steps(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
@@ -49,7 +48,7 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
         rows=array.rows,
         columns=array.columns,
         fill="weight" if name == "weights" else "signed",
-        limits=_limits(name),
+        limits=pairs.limits_of(name),
         axes=array.axes,
         axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         identity=IDENTITY.get(name, ""),
@@ -57,17 +56,6 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
         note=" × ".join(map(str, array.values.shape)),
         arrow=_arrow(name, result, words),
     )
-
-
-def _limits(name: str) -> tuple[float, float]:
-    """A colour scale that a moving slider does not change, and one for all that goes towards softmax.
-
-    So equal numbers have equal colours from step to step, and scores that scaling brings down look it.
-    """
-    if name == "weights":
-        return (0.0, 1.0)
-    largest = LOGITS if name in ("scores", "scaled", "masked") else SPREAD
-    return (-largest, largest)
 
 
 def _arrow(name: str, result: Result, words: Words) -> str:
@@ -108,50 +96,57 @@ def _why_pair(result: Result, name: str, row: int, column: int, words: Words, to
         if seen.any()
         else "why.weights_empty",
     }[name]
-    told |= {"j": column + 1, "key": result.arrays[name].columns[column], "dk": parameters["dk"]}
-    told |= {"tau": parameters["tau"], "score": result.values("scores")[row, column]}
-    if name == "scores":
-        told["sum"] = sum_of_products(result.values("q")[row], result.values("k")[column])
-    if key == "why.weights":
-        logits = result.values("masked")[row]
-        told |= {
-            "score": logits[column],
-            "visible": int(seen.sum()),
-            "sum": sum_of_exponentials(logits[seen]),
-        }
+    told |= pairs.story_of(result, name, row, column) | {"tau": parameters["tau"]}
     if not seen[column]:
         told["reason"] = Raw(words(f"reason.{parameters['mask']}"))
     return words(key, **told)
 
 
 def notices(result: Result, words: Words) -> list[str]:
-    """What to notice, with the numbers of this picture: the scale, the spread, the mask, and an honest word."""
-    s, p = result.facts["statistics"], result.parameters
+    """What to notice, with the numbers of this picture: the scale, the spread, the mask, rows without a key."""
+    s = result.facts["statistics"]
     tokens = result.arrays["weights"].rows
-    row, column = s.largest_at
-    scaling = words(
-        "notice.scaling_on" if p["scaled"] else "notice.scaling_off",
-        count=len(tokens) ** 2,
+    if len(tokens) == 1 and not s.empty_rows:
+        return [words("notice.one_token")]
+    empty = [words("notice.empty", rows=s.empty_rows)] if s.empty_rows else []
+    spread = [] if s.empty_rows == len(tokens) else [_spread(result, words)]
+    scaling = [] if len(tokens) == 1 else [_scaling(result, words)]
+    return [*scaling, *spread, _masking(result, words), *empty]
+
+
+def _scaling(result: Result, words: Words) -> str:
+    s, p = result.facts["statistics"], result.parameters
+    key = "on" if p["scaled"] else "off" if p["dk"] > 1 else "same"
+    return words(
+        f"notice.scaling_{key}",
+        count=len(result.arrays["weights"].rows) ** 2,
         before=s.deviation_before,
         after=s.deviation_after,
         divided=s.deviation_after / p["dk"] ** 0.5,
         scale=result.facts["scale"],
         dk=p["dk"],
     )
-    spread = words(
-        "notice.spread",
-        effective=s.mean_effective,
-        visible=s.mean_visible,
-        entropy=s.mean_entropy,
-        maximum=s.mean_largest_entropy,
-        largest=s.largest,
-        i=row + 1,
-        query=tokens[row],
-        j=column + 1,
-        key=tokens[column],
-    )
-    mask = words(
-        "notice.no_padding" if p["mask"] == "padding" and p["pad"] == 0 else f"notice.{p['mask']}",
+
+
+def _spread(result: Result, words: Words) -> str:
+    s = result.facts["statistics"]
+    told = {"effective": s.mean_effective, "visible": s.mean_visible, "maximum": s.mean_largest_entropy}
+    key = "notice.spread" if pairs.chooses(result) else "notice.spread_alone"
+    return words(key, **told, **pairs.largest_weight(result))
+
+
+def _masking(result: Result, words: Words) -> str:
+    s, p = result.facts["statistics"], result.parameters
+    tokens = result.arrays["weights"].rows
+    key = p["mask"]
+    if key == "padding" and p["pad"] == 0:
+        key = "no_padding"
+    if key == "window" and p["window"] == 1:
+        key = "window_one"
+    elif key == "window" and p["window"] >= len(tokens):
+        key = "window_wide"
+    return words(
+        f"notice.{key}",
         first=tokens[0],
         last=len(tokens),
         pad=min(p["pad"], len(tokens)),
@@ -160,27 +155,18 @@ def notices(result: Result, words: Words) -> list[str]:
         kept=s.kept_pairs,
         pairs=len(tokens) ** 2,
     )
-    empty = [words("notice.empty", rows=s.empty_rows)] if s.empty_rows else []
-    return [scaling, *([] if s.empty_rows == len(tokens) else [spread]), mask, *empty]
 
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    s, p = result.facts["statistics"], result.parameters
-    tokens = result.arrays["weights"].rows
-    row, column = s.largest_at
+    p = result.parameters
     return words.plain(
-        "summary",
-        tokens=len(tokens),
+        "summary" if pairs.chooses(result) else "summary_alone",
+        tokens=len(result.arrays["weights"].rows),
         dk=p["dk"],
         tau=p["tau"],
         mask=words.plain(f"choice.mask.{p['mask']}"),
-        largest=s.largest,
-        i=row + 1,
-        query=tokens[row],
-        j=column + 1,
-        key=tokens[column],
-        entropy=s.mean_entropy,
+        **pairs.largest_weight(result),
     )
 
 

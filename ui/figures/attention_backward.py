@@ -9,6 +9,7 @@ from core.attention import gradients
 from core.attention.dot_product import attention, attention_backward, softmax_jacobian
 from core.attention.toy import seeded
 from ui.figures import attention as forward
+from ui.figures.pairs import SPREAD
 from ui.formulas import bracketed, sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -20,6 +21,9 @@ IDENTITY = {"q": "q", "dq": "q", "k": "k", "dk": "k", "v": "v", "dv": "v"}
 CORE_NAMES = {"dv": "d_v", "da": "d_weights", "ds": "d_scores", "dq": "d_q", "dk": "d_k"}
 # Where the colours end. Gradients grow with d_k and have no largest value; a number beyond keeps the last colour.
 LIMITS = {"g": 3.0, "dv": 3.0, "da": 12.0, "jac": 0.25, "ds": 1.5, "dq": 1.5, "dk": 1.5}
+
+ROUNDING = 1e-12  # a number below this is the arithmetic's
+GRADLESS = {"one": "_flat", "target": "_alone"}  # what is said where there is nothing to learn
 
 
 def compute(result: Result, kind: str, row: int, column: int, draw: int) -> Result:
@@ -79,7 +83,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Ma
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
     array = result.arrays[name]
     size = " × ".join(map(str, array.values.shape))
-    limit = LIMITS.get(name, forward.SPREAD)
+    limit = LIMITS.get(name, SPREAD)
     return Matrix(
         name=name,
         title=words.plain(f"title.{name}"),
@@ -174,28 +178,25 @@ def notices(result: Result, words: Words) -> list[str]:
 
 
 def _notice_kind(result: Result, words: Words) -> str:
-    p, values = result.parameters, result.values
-    touched = {name: int((np.abs(values(name)).max(1) > 0).sum()) for name in ("dv", "dk", "dq")}
-    seen = ~result.hidden
-    before = np.arange(len(seen) - 1)
-    choosing = [i + 1 for i in before if seen[i + 1].sum() > 1 and seen[i + 1, i]]
-    ds = values("ds")
+    p, values, kind = result.parameters, result.values, result.parameters["grad"]
+    touched = {name: int((np.abs(values(name)).max(1) > ROUNDING).sum()) for name in ("dv", "dk", "dq")}
+    seen, ds = ~result.hidden, values("ds")
+    choosing = [i for i in range(1, len(seen)) if seen[i].sum() > 1 and seen[i, i - 1]]
     # Equal tokens tie up to rounding, so the lowest is told by a margin.
-    raised = [i for i in choosing if ds[i, i - 1] <= ds[i].min() + 1e-12]
+    raised = [i for i in choosing if ds[i, i - 1] <= min(ds[i].min() + ROUNDING, -ROUNDING)]
+    flat = {"one": not touched["dq"], "target": not choosing}
     return words(
-        f"grad.notice.{p['grad']}",
+        f"grad.notice.{kind}{GRADLESS[kind] if flat.get(kind) else ''}",
         i=p["row"] + 1,
         c=p["column"] + 1,
         query=result.arrays["g"].rows[p["row"]],
         loss=0.5 * (values("g") ** 2).sum(),
         raised=len(raised),
         choosing=len(choosing),
-        count=len(seen),
         dv=touched["dv"],
         dk=touched["dk"],
-        dq=touched["dq"],
         before=values("g").std(),
-        after=values("ds").std(),
+        after=ds.std(),
     )
 
 

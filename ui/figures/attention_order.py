@@ -19,6 +19,7 @@ from ui.words import Raw, Words
 STAGES = ("before", "after", "back", "diff")
 OUTPUTS = tuple(f"o_{stage}" for stage in STAGES)
 WEIGHTS = tuple(f"w_{stage}" for stage in STAGES)
+MARKS = {"o": ("query", "feature"), "w": ("query", "key")}  # a token is marked wherever it stands
 ROUNDING = 1e-9  # a difference below this is the arithmetic's, not the order's
 SPREAD = 3.0
 
@@ -75,7 +76,7 @@ def compute(result: Result, places: Sequence[int]) -> Result:
         "weights_unmasked": unmasked.weights_deviation,
         "output_unmasked": unmasked.output_deviation,
     }
-    return Result(result.parameters, arrays, facts)
+    return Result(result.parameters, arrays, facts, result.hidden)
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
@@ -100,6 +101,8 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
         fill="weight" if weight else "signed",
         limits=(0.0, 1.0) if weight else (-limit, limit),
         axes=array.axes,
+        marks=MARKS[name[0]],
+        order=result.facts["places"] if name.endswith("after") else (),
         axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         note=" × ".join(map(str, values.shape)),
         arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
@@ -134,7 +137,7 @@ def notices(result: Result, words: Words) -> list[str]:
     shows = facts["weights_deviation"] > ROUNDING or facts["output_deviation"] > ROUNDING
     key = (
         "order.notice.invisible"
-        if mask == "none"
+        if not result.hidden.any()
         else "order.notice.shows"
         if shows
         else "order.notice.hidden"

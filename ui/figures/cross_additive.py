@@ -8,6 +8,7 @@ import numpy as np
 
 from core.attention.both_kinds import both_kinds, largest_additive_score, toy_additive
 from ui.figures import cross_attention as forward
+from ui.figures.pairs import LOGITS, chooses
 from ui.formulas import bracketed, sum_of_exponentials, sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -61,7 +62,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Ma
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
     array = result.arrays[name]
-    limit = {"hidden": 1.0, "kinds_diff": 1.0, "e": forward.LOGITS, "s": forward.LOGITS}.get(name, 4.0)
+    limit = {"hidden": 1.0, "kinds_diff": 1.0, "e": LOGITS, "s": LOGITS}.get(name, 4.0)
     return Matrix(
         name=name,
         title=_title(name, result, words),
@@ -149,10 +150,11 @@ def notices(result: Result, words: Words) -> list[str]:
     }
     told |= {"j": first + 1, "key_a": source[first], "l": second + 1, "key_b": source[second]}
     return [
-        words("add.notice.row", agreeing=agreeing, **told),
+        words("add.notice.row" if chooses(result) else "add.notice.row_alone", agreeing=agreeing, **told),
         words(
             "add.notice.bound",
             bound=facts["bound"],
+            da=p["da"],
             highest=np.abs(result.values("e")).max(),
             dot=np.abs(result.values("s")).max(),
             spread_add=math.exp(facts["entropies"]["add"]),

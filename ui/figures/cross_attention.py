@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,8 @@ from core.attention.dot_product import attention
 from core.attention.masks import padding
 from core.attention.statistics import describe
 from core.attention.toy import ToyInputs, toy_inputs
-from ui.formulas import sum_of_exponentials, sum_of_products
+from ui.figures import pairs
+from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.numbers import number
 from ui.result import Array, Result
@@ -23,8 +23,6 @@ PAD = "⟨pad⟩"
 MOST_PADDING = 8
 INPUTS = ("q", "k", "v")
 STEPS = ("scores", "scaled", "masked", "weights", "output")
-SPREAD = 3.0  # standard deviations that the colours of unit-variance numbers reach
-LOGITS = 4.0
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -87,7 +85,7 @@ def matrix(name: str, result: Result, words: Words) -> Matrix:
         rows=array.rows,
         columns=array.columns,
         fill="weight" if name == "weights" else "signed",
-        limits=_limits(name),
+        limits=pairs.limits_of(name),
         axes=array.axes,
         axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         identity=name if name in INPUTS else "",
@@ -95,13 +93,6 @@ def matrix(name: str, result: Result, words: Words) -> Matrix:
         note=" × ".join(map(str, array.values.shape)),
         arrow=words.plain(f"arrow.{name}", dk=result.parameters["dk"]) if f"arrow.{name}" in words else "",
     )
-
-
-def _limits(name: str) -> tuple[float, float]:
-    if name == "weights":
-        return (0.0, 1.0)
-    largest = LOGITS if name in ("scores", "scaled", "masked") else SPREAD
-    return (-largest, largest)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
@@ -120,35 +111,22 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
 
 def _why_pair(result: Result, name: str, row: int, column: int, words: Words, told: dict) -> str:
     """The story of a cell that belongs to one target token and one source token."""
-    logits, seen = result.values("masked")[row], ~result.hidden[row]  # [S], [S]
-    told |= {"j": column + 1, "key": result.arrays[name].columns[column], "dk": result.parameters["dk"]}
-    told["score"] = result.values("scores")[row, column]
-    if name == "scores":
-        told["sum"] = sum_of_products(result.values("q")[row], result.values("k")[column])
-    if name == "weights":
-        told |= {"score": logits[column], "visible": int(seen.sum())}
-        told["sum"] = sum_of_exponentials(logits[seen])
-    hidden = name in ("masked", "weights") and not seen[column]
+    hidden = name in ("masked", "weights") and result.hidden[row, column]
+    told |= pairs.story_of(result, name, row, column)
     return words(f"why.{name}_hidden" if hidden else f"why.{name}", **told)
 
 
 def notices(result: Result, words: Words) -> list[str]:
     """What to notice: the shape, what the padding mask does or lets through, and how widely a row looks."""
     s, p, facts = result.facts["statistics"], result.parameters, result.facts
-    target, padded = result.arrays["weights"].rows, result.arrays["weights"].columns
-    told = {"t": len(target), "s": len(padded), "dk": p["dk"], "pad": p["pad"], "real": facts["real"]}
+    t, width = result.values("weights").shape
+    told = {"t": t, "s": width, "dk": p["dk"], "pad": p["pad"], "real": facts["real"]}
     mask = "none" if p["pad"] == 0 else "masked" if p["masked"] else "unmasked"
-    row, column = s.largest_at
     spread = words(
-        "notice.spread",
-        effective=math.exp(s.mean_entropy),
+        "notice.spread" if pairs.chooses(result) else "notice.spread_alone",
+        effective=s.mean_effective,
         visible=int(s.mean_visible),
-        entropy=s.mean_entropy,
-        largest=s.largest,
-        i=row + 1,
-        query=target[row],
-        j=column + 1,
-        key=padded[column],
+        **pairs.largest_weight(result),
     )
     return [
         words("notice.shape", **told),
@@ -167,22 +145,15 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    s, p = result.facts["statistics"], result.parameters
-    target, padded = result.arrays["weights"].rows, result.arrays["weights"].columns
-    row, column = s.largest_at
+    p, (t, width) = result.parameters, result.values("weights").shape
     return words.plain(
         "summary",
-        t=len(target),
-        s=len(padded),
+        t=t,
+        s=width,
         pad=p["pad"],
         mask=words.plain("setting.on" if p["masked"] else "setting.off"),
         dk=p["dk"],
-        largest=s.largest,
-        i=row + 1,
-        query=target[row],
-        j=column + 1,
-        key=padded[column],
-        entropy=s.mean_entropy,
+        **pairs.largest_weight(result),
     )
 
 

@@ -15,6 +15,7 @@ from ui.result import Array, Result
 from ui.words import Raw, Words
 
 NAMES = ("self", "cross", "mistake")
+ROUNDING = 1e-12  # a change below this is the arithmetic's
 OTHER = "⟨?⟩"  # put in the place of a token, to see what depends on it
 
 
@@ -99,17 +100,17 @@ def notices(result: Result, words: Words) -> list[str]:
     facts, row, p = result.facts, result.facts["row"], result.parameters
     target, t, real = result.arrays["self"].rows, len(p["target"]), facts["real"]
     told = {"i": row + 1, "query": target[row], "t": t, "real": real, "future": t - row - 1}
-    sentences = [
-        words("two.notice.row", **told),
-        words("two.notice.source", cross=facts["cross_moves"].min(), **told),
-    ]
+    sentences = [words("two.notice.row", **told)]
     if t > 1:
         earlier, last = facts["self_moves"][:-1].max(), facts["self_moves"][-1]
-        sentences.insert(1, words("two.notice.target", earlier=earlier, last=last, before=t - 1))
-    lost = int(facts["cross"]["seen"].sum() - facts["mistake"]["seen"].sum())
-    pairs = int(facts["cross"]["seen"].sum())
+        sentences.append(words("two.notice.target", earlier=earlier, last=last, before=t - 1))
+    if facts["cross_moves"].min() > ROUNDING:
+        sentences.append(words("two.notice.source", cross=facts["cross_moves"].min(), **told))
+    # Padding that nothing hides is no loss: only pairs with real tokens count.
+    kept = {name: int(facts[name]["seen"][:, :real].sum()) for name in ("cross", "mistake")}
+    lost = kept["cross"] - kept["mistake"]
     key = "two.notice.mistake" if lost else "two.notice.no_loss"
-    return [*sentences, words(key, lost=lost, pairs=pairs, first=target[0])]
+    return [*sentences, words(key, lost=lost, pairs=kept["cross"], first=target[0])]
 
 
 def summary(result: Result, words: Words) -> str:

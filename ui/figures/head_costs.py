@@ -22,6 +22,7 @@ class Model:
     heads: int
     kv_heads: int  # 0: a latent is kept instead (MLA)
     d_head: int
+    context: int  # tokens that it was made for
     real: bool = True
 
     @property
@@ -47,14 +48,15 @@ class Model:
 
 
 MODELS = (
-    Model("GPT-3", 96, 96, 96, 128),
-    Model("LLaMA-2-7B", 32, 32, 32, 128),
-    Model("LLaMA-2-7B", 32, 32, 1, 128, real=False),
-    Model("LLaMA-2-70B", 80, 64, 64, 128, real=False),
-    Model("LLaMA-2-70B", 80, 64, 8, 128),
-    Model("LLaMA-3-8B", 32, 32, 8, 128),
-    Model("DeepSeek-V2", 60, 128, 128, 128, real=False),
-    Model("DeepSeek-V2", 60, 128, 0, 128),
+    Model("GPT-3", 96, 96, 96, 128, 2_048),
+    Model("LLaMA-2-7B", 32, 32, 32, 128, 4_096),
+    Model("LLaMA-2-7B", 32, 32, 1, 128, 4_096, real=False),
+    Model("LLaMA-2-70B", 80, 64, 64, 128, 4_096, real=False),
+    Model("LLaMA-2-70B", 80, 64, 8, 128, 4_096),
+    Model("LLaMA-3-8B", 32, 32, 8, 128, 8_192),
+    # DeepSeek-AI 2024, section 3.1.2: 60 layers, 128 heads of 128; section 3.1.4: a context of 128k.
+    Model("DeepSeek-V2", 60, 128, 128, 128, 131_072, real=False),
+    Model("DeepSeek-V2", 60, 128, 0, 128, 131_072),
 )
 
 
@@ -98,7 +100,10 @@ def caches(context: int, words: Words) -> str:
     lines = []
     for model in MODELS:
         name = model.name if model.real else words.plain(f"cost.imagined_{model.kind}", name=model.name)
-        gib = model.bytes_per_token * context / GIB
+        tokens = min(context, model.context)
+        gib = f"{model.bytes_per_token * tokens / GIB:.3g}"
+        if tokens < context:
+            gib = words.plain("cost.at_end", gib=gib, limit=tokens)
         lines.append(
             _line(
                 name,
@@ -108,7 +113,8 @@ def caches(context: int, words: Words) -> str:
                 f"{model.kv_heads}" if model.kv_heads else "–",
                 f"{model.numbers:,}",
                 f"{model.bytes_per_token:,}",
-                f"{gib:.3g}",
+                f"{model.context:,}",
+                gib,
             )
         )
     mla = MODELS[-1].numbers

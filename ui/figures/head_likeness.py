@@ -7,9 +7,12 @@ import math
 import numpy as np
 
 from ui.figures import charts
+from ui.figures.multi_head import all_equal
 from ui.matrix import Matrix
 from ui.result import Array, Result
 from ui.words import Words
+
+ROUNDING = 1e-9  # entropies that differ by less are equal
 
 
 def compute(result: Result) -> Result:
@@ -57,19 +60,29 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
 def notices(result: Result, words: Words) -> list[str]:
     """The mean likeness and where it comes from, the most different pair, the entropies."""
     p, facts = result.parameters, result.facts
-    entropy = facts["entropy"]
-    low, high = int(entropy.argmin()), int(entropy.argmax())
-    widths = {"most": facts["most_entropy"], "visible": math.exp(facts["most_entropy"])}
-    widths |= {"low": low + 1, "least": entropy[low], "high": high + 1, "largest": entropy[high]}
     if p["heads"] == 1:
-        return [words("alike.notice.one"), words("alike.notice.width_one", **widths)]
+        return [words("alike.notice.one"), _widths(result, words, "width_one")]
+    same = bool(np.ptp(facts["entropy"]) < ROUNDING)
+    width = _widths(result, words, "width_same" if same else "width")
+    likeness = {name: facts[f"{name}_similarity"] for name in ("mean", "even", "sharper")}
+    if all_equal(result):
+        return [words("notice.one_token", tau=p["tau"], **likeness), width]
     similarity = facts["similarity"] + 2 * np.eye(p["heads"])  # a head is not compared with itself
     a, b = sorted(divmod(int(similarity.argmin()), p["heads"]))
+    pair = [words("alike.notice.pair", a=a + 1, b=b + 1, least=similarity[a, b])] if p["heads"] > 2 else []
     return [
-        words("alike.notice.toy", mean=facts["mean_similarity"], even=facts["even_similarity"]),
-        words("alike.notice.pair", a=a + 1, b=b + 1, least=similarity[a, b], tau=p["tau"]),
-        words("alike.notice.width", **widths),
+        words("alike.notice.toy", **likeness),
+        *pair,
+        words("alike.notice.sharper", tau=p["tau"], **likeness),
+        width,
     ]
+
+
+def _widths(result: Result, words: Words, case: str) -> str:
+    entropy, most = result.facts["entropy"], result.facts["most_entropy"]
+    low, high = int(entropy.argmin()), int(entropy.argmax())
+    told = {"low": low + 1, "least": entropy[low], "high": high + 1, "largest": entropy[high]}
+    return words(f"alike.notice.{case}", most=most, visible=math.exp(most), **told)
 
 
 def chart(result: Result, words: Words) -> charts.Chart:
@@ -96,8 +109,10 @@ def chart_summary(result: Result, words: Words) -> str:
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    mean = result.facts["mean_similarity"]
-    return words.plain("alike.summary", heads=result.parameters["heads"], mean=1.0 if mean is None else mean)
+    heads, mean = result.parameters["heads"], result.facts["mean_similarity"]
+    if heads == 1:
+        return words.plain("alike.summary_one")
+    return words.plain("alike.summary", heads=heads, mean=mean)
 
 
 def code_of(name: str) -> tuple[str, str]:

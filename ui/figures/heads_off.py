@@ -75,6 +75,7 @@ def notices(result: Result, words: Words) -> list[str]:
             words(
                 "off.notice.change",
                 off=Raw(", ".join(map(str, p["off"]))),
+                count=len(p["off"]),
                 norm=float(np.linalg.norm(result.values("change"))),
                 before=float(np.linalg.norm(facts["before"])),
                 percent=100 * facts["change"],

@@ -81,11 +81,10 @@ def notices(n: int, d: int, kernel: int, near: int, words: Words) -> list[str]:
     told |= {f"path_{kind}": cost.path for kind, cost in found.items()}
     cheaper = "equal" if n == d else "less" if cheaper_than_recurrent(n, d) else "more"
     ratio = max(n, d) / min(n, d)
-    return [
-        words(f"costs.notice.{cheaper}", ratio=ratio, **told),
-        words("costs.notice.waits", **told),
-        words("costs.notice.path", **told),
-    ]
+    first = words(f"costs.notice.{cheaper}", ratio=ratio, **told)
+    if n == 1:
+        return [first, words("costs.notice.waits_one")]
+    return [first, words("costs.notice.waits", **told), words("costs.notice.path", **told)]
 
 
 def summary(quantity: str, n: int, d: int, kernel: int, near: int, words: Words) -> str:

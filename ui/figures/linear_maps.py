@@ -113,8 +113,10 @@ def notices(result: Result, words: Words) -> list[str]:
         image=_point(result.values("m") @ result.values("x")[:, 0]),
     )
     offset = result.values("b")[:, 0]
-    bias = words("notice.bias" if offset.any() else "notice.no_bias", offset=_point(offset))
-    sentences = [words(f"notice.{_kind(facts)}", **told), columns, bias]
+    kind = _kind(facts)
+    grid = f"_{kind}" if kind in ("line", "point") else ""
+    bias = words(f"notice.{'bias' if offset.any() else 'no_bias'}{grid}", offset=_point(offset))
+    sentences = [words(f"notice.{kind}", **told), columns, bias]
     if np.abs(y[1, 0]) > HALF or np.abs(y[0, 0]) > 1.4 * HALF:
         sentences.append(words("notice.outside", image=_point(y[:, 0])))
     return sentences

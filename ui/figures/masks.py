@@ -115,13 +115,11 @@ def _reasons(result: Result, i: int, j: int, words: Words) -> str:
     start = "reason" if forbid else "pass"
     p = result.parameters
     told = {"i": i + 1, "j": j + 1, "window": p["window"], "dilation": p["dilation"], "length": p["length"]}
-    told |= {
-        "prefix": min(p["prefix"], len(result.hidden)),
-        "stride": p["stride"],
-        "sides": Raw(sides(p, words)),
-    }
-    told |= {"globals": p["globals"], "half": p["window"] // 2}
-    return words("reason.and").join(words(f"{start}.{kind}", **told) for kind in kinds)
+    told |= {"prefix": min(p["prefix"], len(result.hidden)), "stride": p["stride"]}
+    told |= {"sides": Raw(sides(p, words)), "half": p["window"] // 2, "keys": _keys(p)}
+    # A prefix of nobody is the causal rule.
+    named = ["causal" if kind == "prefix" and not told["prefix"] else kind for kind in kinds]
+    return words("reason.and").join(words(f"{start}.{kind}", **told) for kind in dict.fromkeys(named))
 
 
 def sides(parameters: dict, words: Words) -> str:
@@ -147,8 +145,7 @@ def notices(result: Result, words: Words) -> list[str]:
     """What to notice: what the masks keep, how far the layers carry, what becomes of padding, empty rows."""
     facts, p = result.facts, result.parameters
     told = {"kept": facts["kept"], "pairs": facts["pairs"], "share": Raw(percent(facts["share"]))}
-    told |= {"t": len(result.hidden), "n": facts["pairs"] - facts["kept"]}
-    kind = words(f"notice.kind.{p['mask']}", **_numbers(result))
+    kind = words(f"notice.kind.{_case(result)}", **_numbers(result))
     if p["also"] != "none":
         kind = words("notice.alone", name=Raw(words(f"choice.mask.{p['mask']}"))) + " " + kind
     first = words("notice.kept", **told) + " " + kind
@@ -162,11 +159,35 @@ def notices(result: Result, words: Words) -> list[str]:
 
 def _numbers(result: Result) -> dict:
     p, t = result.parameters, len(result.hidden)
-    names = ("window", "dilation", "stride", "summary", "length", "globals", "randoms")
-    told = {name: p[name] for name in names}
-    # Two-sided, a window is as wide on both sides: an even one sees one key more.
-    told["keys"] = p["window"] + int(p["two_sided"] and p["window"] % 2 == 0)
-    return told | {"t": t, "prefix": min(p["prefix"], t), "half": p["window"] // 2}
+    told = {name: p[name] for name in ("window", "dilation", "stride", "summary")}
+    told |= {"keys": _keys(p), "back": p["window"] - 1, "half": p["window"] // 2}
+    return told | {name: min(p[name], t) for name in ("prefix", "globals", "randoms")}
+
+
+def _keys(p: dict) -> int:
+    """The most keys in a window. Two-sided it is as wide on both sides: an even one sees one key more."""
+    return 2 * (p["window"] // 2) + 1 if p["two_sided"] else p["window"]
+
+
+def _case(result: Result) -> str:
+    """The kind of the first mask; at the settings at which a kind turns into another one, a case of its own."""
+    p, t, kind = result.parameters, len(result.hidden), result.parameters["mask"]
+    alone = p["window"] < 2 if kind in ("longformer", "bigbird") else _keys(p) == 1
+    cases = {
+        "padding": [(p["length"] == t, "padding_none")],
+        "prefix": [(p["prefix"] < 2 or t < 2, "prefix_causal"), (p["prefix"] >= t, "prefix_whole")],
+        "window": [(alone, "self"), (p["two_sided"], "window_two")],
+        "dilated": [(alone, "self"), (p["dilation"] == 1, "dilated_plain")],
+        "longformer": [
+            (alone and not p["globals"], "self"),
+            (not p["globals"], "longformer_none"),
+        ],
+        "bigbird": [(not p["randoms"], "bigbird_none")],
+        "strided": [(p["stride"] == 1, "strided_one")],
+        "fixed": [(p["summary"] >= p["stride"], "fixed_whole")],
+        "drawn": [(result.facts["grid"] is None, "drawn_none")],
+    }
+    return next((case for holds, case in cases.get(kind, ()) if holds), kind)
 
 
 def reached(result: Result, words: Words) -> str:
@@ -182,7 +203,8 @@ def reached(result: Result, words: Words) -> str:
         told |= {"window": p["window"], "formula": formula, "half": p["window"] // 2}
         return words(key, **told) + " " + words(ending, **told)
     grown = facts["reach_share"] > facts["share_with_self"]
-    return words("notice.reach" if grown else "notice.reach_closed", **told)
+    key = "reach_one" if p["layers"] == 1 else "reach" if grown else "reach_closed"
+    return words(f"notice.{key}", **told)
 
 
 def _padding(result: Result, words: Words) -> list[str]:

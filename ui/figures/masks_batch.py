@@ -144,7 +144,7 @@ def notices(result: Result, words: Words) -> list[str]:
     facts = result.facts
     lengths = Raw(", ".join(map(str, facts["lengths"])))
     told = {"sentences": facts["sentences"], "t": facts["t"], "lengths": lengths, "lost": facts["lost"]}
-    sentences = [words("batch.notice.lengths", **told)]
+    sentences = [words(f"batch.notice.{_case(result)}", **told)]
     if facts["lost"]:
         sentences.append(words("batch.notice.lost", **told))
     leak = facts["leak"]
@@ -152,6 +152,14 @@ def notices(result: Result, words: Words) -> list[str]:
     shares |= {"tight": Raw(percent(leak["p_tight"])), "pairs": facts["pairs"]}
     sentences.append(words("batch.notice.leak" if facts["pairs"] else "batch.notice.no_leak", **shares))
     return sentences
+
+
+def _case(result: Result) -> str:
+    """Whether there are several sentences, and whether the chosen mask differs between them."""
+    masks = [result.values(name) for name in SENTENCES if result.arrays[name].rows]
+    if len(masks) == 1:
+        return "lengths_one"
+    return "lengths_same" if all((mask == masks[0]).all() for mask in masks) else "lengths"
 
 
 def summary(result: Result, words: Words) -> str:

@@ -7,9 +7,10 @@ import torch
 
 from core.attention.hiding import mask_conventions
 from core.attention.toy import embedding
+from ui.figures.masks import percent
 from ui.matrix import Matrix
 from ui.result import Array, Result
-from ui.words import Words
+from ui.words import Raw, Words
 
 NAMES = ("function", "function_negated", "layer", "layer_negated")
 WIDTH, SIZE = 32, 0.5  # of the embeddings; at full size a token would look at little but itself
@@ -85,10 +86,12 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
 def notices(result: Result, words: Words) -> list[str]:
     """What to notice: which pairs of maps are equal, how much goes where it must not, and no error anywhere."""
     facts = result.facts
-    sentences = [
-        words("conv.notice.agree", agree=facts["agree"], negated=facts["negated_agree"]),
-        words("conv.notice.wrong", share=facts["wrong_share"]),
-    ]
+    rows = len(facts["hidden"])
+    lost, lost_meant = facts["nan_rows"] == rows, facts["nan_rows_meant"] == rows
+    key = "agree_none" if lost_meant else "agree_meant" if lost else "agree"
+    sentences = [words(f"conv.notice.{key}", agree=facts["agree"], negated=facts["negated_agree"])]
+    if not lost:
+        sentences.append(words("conv.notice.wrong", share=Raw(percent(facts["wrong_share"]))))
     if facts["nan_rows"] or facts["nan_rows_meant"]:
         sentences.append(words("conv.notice.nan", rows=facts["nan_rows"], meant=facts["nan_rows_meant"]))
     return [*sentences, words("conv.notice.cure")]
@@ -96,7 +99,8 @@ def notices(result: Result, words: Words) -> list[str]:
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    return words.plain("conv.summary", share=result.facts["wrong_share"])
+    rows, nan = len(result.facts["hidden"]), result.facts["nan_rows"]
+    return words.plain("conv.summary", wrong=rows - nan, nan=nan)
 
 
 def code_of(name: str) -> tuple[str, str]:

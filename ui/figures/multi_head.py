@@ -20,6 +20,7 @@ from ui.words import Raw, Words
 
 SPREAD = 3.0  # standard deviations that the colours of unit-variance numbers reach
 WIDEST = 4.5  # standard deviations that hardly any of ten thousand weights exceeds
+SHARPER = 4.0  # by how much τ is divided to tell what larger scores would do
 MOST_CELLS = 400  # beyond it a matrix that is not in focus is a thumbnail too
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 
@@ -43,7 +44,7 @@ def substitutions(heads: str, wanted: str, off: Sequence[str], words: Words) -> 
         values = {"wanted": int(wanted), "heads": count, "divisors": Raw(divisors)}
         told.append(words("remark.kv", used=kv_heads(count, wanted), **values))
     if absent := [head for head in off if int(head) > count]:
-        told.append(words("remark.off", absent=Raw(", ".join(absent)), heads=count))
+        told.append(words("remark.off", absent=Raw(", ".join(absent)), count=len(absent), heads=count))
     return told
 
 
@@ -75,6 +76,9 @@ def result(
         "before": whole.output.numpy(),
         "similarity": similarity.numpy(),
         "mean_similarity": looks.mean_similarity(similarity),
+        "sharper_similarity": looks.mean_similarity(
+            looks.head_similarity((SHARPER * whole.masked).softmax(-1))
+        ),
         "even_similarity": even_similarity(whole.weights, whole.masked),
         "entropy": looks.head_entropy(whole.weights).numpy(),
         "most_entropy": float(torch.isfinite(whole.masked[0]).sum(-1).double().log().mean()),
@@ -205,12 +209,18 @@ def notices(result: Result, words: Words) -> list[str]:
         words(key, count=facts["parameters"], whole=whole, cache=facts["cache"], full=2 * d_model, **told)
     )
     if heads > 1:
-        key = "notice.alike" if t > 1 else "notice.one_token"
-        said.append(words(key, mean=facts["mean_similarity"], even=facts["even_similarity"], tau=p["tau"]))
+        key = "notice.one_token" if all_equal(result) else "notice.alike"
+        likeness = {n: facts[f"{n}_similarity"] for n in ("mean", "even", "sharper")}
+        said.append(words(key, tau=p["tau"], **likeness))
     if p["off"]:
         off = Raw(", ".join(map(str, p["off"])))
-        said.append(words("notice.off", off=off, change=100 * facts["change"]))
+        said.append(words("notice.off", off=off, count=len(p["off"]), change=100 * facts["change"]))
     return said
+
+
+def all_equal(result: Result) -> bool:
+    """Whether all tokens are the same: then no head can tell one key from another."""
+    return len(set(result.parameters["tokens"])) == 1
 
 
 def summary(result: Result, words: Words) -> str:
@@ -226,7 +236,7 @@ def summary(result: Result, words: Words) -> str:
         tokens=len(p["tokens"]),
         mask=words.plain(f"choice.mask.{p['mask']}"),
         parameters=facts["parameters"],
-        mean=1.0 if mean is None else mean,
+        mean="–" if mean is None else mean,
         off=", ".join(map(str, p["off"])) or words.plain("setting.none"),
     )
 

@@ -54,6 +54,14 @@ class Controls:
             **look,
         )
 
+    def within(self, name: str, most: int) -> int:
+        """The place that a slider names, counted from 0; beyond the last of `most` it is the last, in words."""
+        given = self[name]
+        if given > most:
+            label = Raw(self.words(f"control.{name}.label"))
+            st.caption(self.words("text.beyond", name=label, given=given, used=most))
+        return min(given, most) - 1
+
     def number(self, name: str, **look) -> int:
         """A box for a whole number, for values that one does not drag through, such as a seed."""
         parameter = self.entry.parameter(name)
@@ -104,10 +112,17 @@ class Controls:
         return self[name]
 
     def several(self, name: str, **look) -> tuple[str, ...]:
-        """Any number of a few codes, a pill each; the codes are their own labels."""
+        """Any number of a few codes, a pill each; a code without a word `choice.<name>.<code>` is its own label."""
         parameter = self.entry.parameter(name)
         assert isinstance(parameter, Several)
-        st.pills(**self._widget(name), options=parameter.codes, selection_mode="multi", **look)
+
+        def label(code: str) -> str:
+            key = f"choice.{name}.{code}"
+            return self.words.plain(key) if key in self.words else code
+
+        st.pills(
+            **self._widget(name), options=parameter.codes, format_func=label, selection_mode="multi", **look
+        )
         return self[name]
 
     def switch(self, name: str, **look) -> bool:
