@@ -10,12 +10,21 @@ from ui.figures import tokens_bytes as signs
 from ui.figures import tokens_learning as learning
 from ui.figures import tokens_lengths as lengths
 from ui.figures import tokens_lookup as lookups
+from ui.figures import tokens_neighbours as near
 from ui.figures import tokens_path as paths
 from ui.figures import tokens_tied as ties
 from ui.predictions.tokens import PREDICTIONS
 from ui.result import Result
+from ui.trained_toy import table_after, table_before, trained_toy
 
 page = frame.open_page("tokens")
+EXAMPLES = {
+    "both": page.entry.parameter("s").default,
+    "chinese": "苹果发布了新款手机，它的价格很亲民",
+    "names": "Ngũgĩ wa Thiong’o, Björk, 李小龍, Владимир",
+    "code": "for i in range(10): print(i * 3.14)",
+    "emoji": "👨\u200d👩\u200d👧 🇨🇳 👍🏽 ❤\ufe0f",
+}
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
@@ -110,6 +119,24 @@ def embeddings(result: Result) -> None:
     )
 
 
+def neighbours() -> None:
+    st.markdown(page.words("near.intro"))
+    with page.controls("neighbours"):
+        page.text("near", width=250)
+    with st.spinner(page.words("near.wait")):
+        vocabulary = trained_toy().vocabulary
+    word = near.known(page["near"], vocabulary)
+    if word is None:
+        word = page.entry.parameter("near").default
+        st.info(page.words("near.unknown", typed=page["near"][:40], count=len(vocabulary), used=word))
+    found = near.measure(word, vocabulary, table_before(), table_after())
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        page.chart("near", near.chart(found, page.words), summary=near.summary(found, page.words))
+    with right:
+        page.notice(near.notices(found, page.words), footnote="near.footnote")
+
+
 def tied(result: Result) -> None:
     st.markdown(page.words("tied.intro"))
     with page.controls("tied"):
@@ -120,6 +147,7 @@ def tied(result: Result) -> None:
 
 def controls() -> None:
     page.text("s", width=420)
+    page.presets("examples", {name: {"s": text} for name, text in EXAMPLES.items()})
     page.slider("merges", width=320)
 
 
@@ -145,6 +173,7 @@ def from_text_to_numbers() -> None:
         lengths=length,
         bytes=lambda: characters(result),
         embeddings=lambda: embeddings(result),
+        neighbours=neighbours,
         tied=lambda: tied(result),
     )
 

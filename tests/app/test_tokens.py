@@ -6,6 +6,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer
 
 from core.text import byte_pairs
@@ -13,8 +14,16 @@ from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from ui import course, strips
 from ui.figures import tokens as figure
-from ui.figures import tokens_bytes, tokens_learning, tokens_lookup, tokens_path, tokens_tied
+from ui.figures import (
+    tokens_bytes,
+    tokens_learning,
+    tokens_lookup,
+    tokens_neighbours,
+    tokens_path,
+    tokens_tied,
+)
 from ui.frame import takeaway
+from ui.trained_toy import table_before, trained_toy
 from ui.words import LANGUAGES, Words
 
 WORDS = Words("en", "tokens")
@@ -303,3 +312,56 @@ def test_the_librarys_own_merges_are_in_the_page():
     """The tokenizer written to JSON and read again gives the ids on the page: no state of ours is in between."""
     copy = Tokenizer.from_str(byte_pairs.encoder(figure.merges()[:400]).to_str())
     assert copy.encode(DEFAULT).ids == figure.compute(DEFAULT, 400, 7).values("pairs")[0].tolist()
+
+
+@pytest.fixture(scope="module")
+def toy():
+    """The toy of the page, trained once for all tests here."""
+    return trained_toy()
+
+
+@pytest.mark.parametrize("word", ["kitten", "鱼", "summer"])
+def test_neighbours_are_those_of_pytorch(word, toy, caplog):
+    app = open_page("tokens", {"lang": "en", "near": word}, tab="neighbours")
+    assert_whole(app, caplog)
+    table = toy.model.embeddings.token.weight.detach().double()
+    row = toy.vocabulary.index(word)
+    cosine = torch.nn.functional.cosine_similarity(table[row], table, dim=-1)
+    order = [i for i in cosine.argsort(descending=True).tolist() if i not in (row, 0)][:10]
+    told = next(m.value for m in app.markdown if "Nearest to" in m.value)
+    assert told.index(f"` {toy.vocabulary[order[0]]} `") < told.index(f"` {toy.vocabulary[order[1]]} `")
+    assert f"mean cosine of {cosine[order].mean():.3g}" in told
+    same = sum(toy.vocabulary[i].isascii() == word.isascii() for i in order)
+    assert f"those of the language of ` {word} `: {same}." in told
+
+
+def test_training_brings_animals_to_animals(toy):
+    table = toy.model.embeddings.token.weight.detach().double()
+    animals = {
+        "puppy",
+        "rabbit",
+        "bird",
+        "pony",
+        "lamb",
+        "monkey",
+        "panda",
+        "duckling",
+        "bear",
+        "tiger",
+        "elephant",
+        "chick",
+        "squirrel",
+        "frog",
+        "mouse",
+    }
+    near = tokens_neighbours.measure("kitten", toy.vocabulary, table_before(), table)
+    assert len(animals & set(near.names)) >= 6
+    assert near.after.mean() > near.before.mean() + 0.2
+
+
+def test_a_word_that_the_toy_lacks_is_named(toy, caplog):
+    app = open_page("tokens", {"lang": "en", "near": "$Transformer$"}, tab="neighbours")
+    assert_whole(app, caplog)
+    assert "` $Transformer$ `" in app.info[0].value
+    assert "Nearest to ` kitten `" in prose(app)
+    assert link_of(app)["near"] == "$Transformer$"

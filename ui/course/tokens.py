@@ -14,6 +14,7 @@ EXPERIMENTS = (
     Switch("scaled", False),
     Choice("emb_step", LOOKUP, "rows"),
     Cell("emb_cell", LOOKUP, ("rows", 1, 0)),
+    Text("near", "kitten", limit=40),
     Choice("tied_step", TIED, "logits"),
     Cell("tied_cell", TIED, ("logits", 1, 1)),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -87,6 +88,11 @@ def _seen(text: str) -> str:
     return text
 
 
+def listed(parts: Iterable[str], words: Words) -> str:
+    """Parts of a sentence with the commas of the language between them."""
+    return ("、" if words.lang == "zh" else ", ").join(parts)
+
+
 def strips(result: Result, words: Words) -> tuple[Strip, ...]:
     """The three strips, the finest and the coarsest cut first, byte pairs last."""
     return tuple(_strip(name, result, words) for name in ROWS)
@@ -136,7 +142,7 @@ def _why_merged(part: bytes, n: int, told: dict, words: Words) -> str:
     merge = merges()[rule - 1]
     way = " → ".join(quote(" | ".join(map(shown, step.parts))) for step in steps)
     told |= {"rule": rule, "left": shown(merge.left), "right": shown(merge.right), "count": merge.count}
-    told |= {"way": Raw(way), "rules": Raw(", ".join(str(step.rule) for step in steps))}
+    told |= {"way": Raw(way), "rules": Raw(listed((str(step.rule) for step in steps), words))}
     story = words("why.pairs", **told)
     return story if is_whole(part) else story + "\n\n" + words("why.broken", **told)
 

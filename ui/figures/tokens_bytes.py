@@ -77,7 +77,7 @@ def table(text: str, words: Words) -> str:
     for point in points[:MOST_ROWS]:
         bits = " ".join(f"**{mark}** {rest}" for mark, rest in point.bits)
         alone = quote(_alone(point).replace("|", "¦"))
-        lines.append(f"| {alone} | U+{point.number:04X} | {point.name.capitalize() or '–'} | {bits} |")
+        lines.append(f"| {alone} | U+{point.number:04X} | {point.name or '–'} | {bits} |")
     if len(points) > MOST_ROWS:
         lines += ["", words("bytes.more", count=len(points) - MOST_ROWS)]
     return "\n".join(lines)

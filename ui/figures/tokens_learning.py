@@ -11,7 +11,7 @@ from core.text import byte_pairs
 from core.text.byte_pairs import Merge, Pair, Parts
 from core.text.prose import learned_text
 from ui.figures.charts import Axis, Chart, Curve, Marker, curves
-from ui.figures.tokens import MOST, merges, shown, still
+from ui.figures.tokens import MOST, listed, merges, shown, still
 from ui.strips import Strip
 from ui.words import Raw, Words, quote
 
@@ -105,9 +105,10 @@ def notices(found: Learned, words: Words) -> list[str]:
     told |= {"count": merge.count, "tied": found.tied, "others": found.tied - 1, "id": 255 + found.k}
     told |= {"before": found.tokens[0], "after": found.tokens[1], "saved": found.tokens[0] - found.tokens[1]}
     told |= {"first": merges()[0].count, "last": merges()[-1].count, "most": MOST}
-    rivals = ", ".join(
-        f"{quote(shown(left) + ' + ' + shown(right))} {count}" for (left, right), count in found.rivals[1:]
+    pairs = (
+        f"{quote(f'{shown(left)} + {shown(right)}')} {count}" for (left, right), count in found.rivals[1:]
     )
+    rivals = listed(pairs, words)
     told |= {"word": shown(b"".join(found.word)), "times": found.times}
     first = "rest" if not rivals else "chosen" if found.tied == 1 else "tied"
     return [

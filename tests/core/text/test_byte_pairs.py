@@ -139,3 +139,12 @@ def test_words_keep_the_space_before_them_and_chinese_runs_on():
 def test_ids_of_bytes_are_the_bytes():
     assert encode("鱼", ()).ids == (0xE9, 0xB1, 0xBC)
     assert encode("fish", ()).ids == tuple(b"fish")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_kept_apart_was_not_learned_from(language):
+    text = prose(language)
+    sentences = [s for s in re.split(r"[.?。？]\s*", text.held_out) if s]
+    assert len(sentences) >= 3
+    assert not [s for s in sentences if s in CORPUS]
+    assert text.learned in CORPUS
