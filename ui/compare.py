@@ -49,7 +49,7 @@ def obstacle(a: Matrix, b: Matrix) -> str:
 
 
 def difference(a: Matrix, b: Matrix, *, title: str, hidden_as: str) -> Matrix:
-    """B − A on their common scale, around 0. A cell that is hidden in either has no difference and is hidden.
+    """B − A around 0, on a scale of its own that its colour bar tells. A cell that is hidden in either has no difference and is hidden.
 
     Raises ValueError if `obstacle` names one.
     """
@@ -57,7 +57,9 @@ def difference(a: Matrix, b: Matrix, *, title: str, hidden_as: str) -> Matrix:
         raise ValueError(f"there is no difference of these two: {why}")
     hidden = _hidden(a) | _hidden(b)  # [R, C]
     values = np.where(hidden, 0, b.values) - np.where(hidden, 0, a.values)  # [R, C]
-    reach = max(abs(limit) for limit in (*a.limits, *b.limits))
+    reach = _reach(
+        float(np.abs(np.nan_to_num(values)).max()), max(abs(limit) for limit in (*a.limits, *b.limits))
+    )
     return replace(
         b,
         title=title,
@@ -69,6 +71,14 @@ def difference(a: Matrix, b: Matrix, *, title: str, hidden_as: str) -> Matrix:
         identity="",
         arrow="",
     )
+
+
+def _reach(largest: float, most: float) -> float:
+    """The end of the difference's colours: the next 1, 2 or 5 of a power of ten, so that small changes are seen."""
+    if not 0 < largest < most:
+        return most
+    power = 10.0 ** math.floor(math.log10(largest))
+    return min(next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9)), most)
 
 
 def largest_change(difference: Matrix) -> tuple[int, int, float] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,11 +133,12 @@ class Several:
     default: tuple[str, ...] = ()
 
     def read(self, text: str) -> tuple[tuple[str, ...], Problem | None]:
-        """The codes that are known; a problem if any other was named."""
+        """The codes that are known, the default if none is; a problem if any other was named."""
         given = [] if text == "none" else text.split(".")
         value = tuple(code for code in self.codes if code in given)
         if set(given) <= set(self.codes):
             return value, None
+        value = value or self.default
         allowed = f"none, {'.'.join(self.codes)}"
         return value, Problem(self.name, "unknown_choice", text, self.write(value), allowed)
 
@@ -207,6 +209,8 @@ class Cell:
     matrices: tuple[str, ...]
     default: tuple[str, int, int] | None
     limit: int = 64  # rows and columns that a link may name; a page shows the ones that exist
+    # (matrix, rows, columns) at the page's largest setting: a cell beyond is no cell at any setting, and is told.
+    sizes: tuple[tuple[str, int, int], ...] = ()
 
     def read(self, text: str) -> tuple[tuple[str, int, int] | None, Problem | None]:
         """The cell, None for `none`, or the default with a problem."""
@@ -215,8 +219,9 @@ class Cell:
         matrix, _, place = text.partition(".")
         row, _, column = place.partition(".")
         numbers = [_finite(row), _finite(column)]
+        most = next((size[1:] for size in self.sizes if size[0] == matrix), (self.limit, self.limit))
         known = matrix in self.matrices and all(
-            n is not None and n == int(n) and 0 <= n < self.limit for n in numbers
+            n is not None and n == int(n) and 0 <= n < end for n, end in zip(numbers, most, strict=True)
         )
         if known:
             return (matrix, int(numbers[0]), int(numbers[1])), None
@@ -229,7 +234,14 @@ class Cell:
 
     def ends(self) -> tuple[tuple[str, int, int] | None, ...]:
         """No cell, the first cell of every matrix, and one far outside."""
-        return (None, *((name, 0, 0) for name in self.matrices), (self.matrices[-1], self.limit - 1, 0))
+        last = self.matrices[-1]
+        rows = next((size[1] for size in self.sizes if size[0] == last), self.limit)
+        return (None, *((name, 0, 0) for name in self.matrices), (last, rows - 1, 0))
+
+
+def of_size(rows: int, columns: int, *matrices: str) -> tuple[tuple[str, int, int], ...]:
+    """Matrices that never have more than so many rows and columns, as `Cell.sizes` wants them."""
+    return tuple((name, rows, columns) for name in matrices)
 
 
 @dataclass(frozen=True)
@@ -305,6 +317,8 @@ class Pinned:
             for p in self.parameters
             if isinstance(p, Text) and p.name in known and p.tidy(known[p.name]) != known[p.name]
         ]
+        twice = [name for name, count in Counter(_names_in(text)).items() if count > 1 and name in known]
+        problems += [Problem(name, "given_twice", known[name], known[name]) for name in twice]
         if strange := [name for name in parts if name not in known]:
             problems.append(Problem(", ".join(strange), "unknown_name", parts[strange[0]], ""))
         problem = Problem(self.name, "in_pinned", text, "", parts=tuple(problems))
@@ -354,9 +368,18 @@ def write_link(values: Mapping[str, Any], parameters: tuple[Parameter, ...], lan
 
 
 def _split_pinned(text: str) -> dict[str, str]:
-    """Name and text of every part; a doubled separator belongs to the text."""
-    parts = (part.replace("~~", "~") for part in re.findall(r"((?:[^~]|~~)*)(?:~|$)", text))
-    return {name: rest for name, _, rest in (part.partition("-") for part in parts) if name}
+    """Name and text of every part, the last of those with the same name."""
+    return {name: rest for name, _, rest in (part.partition("-") for part in _parts_of(text)) if name}
+
+
+def _names_in(text: str) -> list[str]:
+    """The names of all parts, as often as they come."""
+    return [part.partition("-")[0] for part in _parts_of(text)]
+
+
+def _parts_of(text: str) -> list[str]:
+    """The parts of a pinned state; a doubled separator belongs to the text of a part."""
+    return [part.replace("~~", "~") for part in re.findall(r"((?:[^~]|~~)*)(?:~|$)", text)]
 
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")

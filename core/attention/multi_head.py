@@ -177,30 +177,3 @@ def initialise(module: M, generator: torch.Generator) -> M:
             if linear.bias is not None:
                 linear.bias.zero_()
     return module
-
-
-def with_fewer_kv_heads(module: MultiHeadAttention, n_kv_heads: int) -> MultiHeadAttention:
-    """The same attention with n_kv_heads key-value heads: each the mean of the heads that it replaces.
-
-    Queries and output projection stay. Raises ValueError unless n_kv_heads divides the present number.
-    Source: Ainslie et al. 2023, section 2.1.
-    """
-    if n_kv_heads < 1 or module.n_kv_heads % n_kv_heads:
-        raise ValueError(f"n_kv_heads must divide {module.n_kv_heads}, got {n_kv_heads}")
-    d_model, bias = module.w_q.in_features, module.w_q.bias is not None
-    with torch.device("meta"):
-        fewer = MultiHeadAttention(d_model, module.n_heads, n_kv_heads, bias)
-    pooled = {
-        name: mean_of_groups(value, n_kv_heads, module.d_head)
-        if name[:3] in ("w_k", "w_v")
-        else value.clone()
-        for name, value in module.state_dict().items()
-    }
-    fewer.load_state_dict(pooled, assign=True)
-    return fewer
-
-
-def mean_of_groups(rows: Tensor, n_groups: int, d_head: int) -> Tensor:
-    """The heads in the rows [heads · d_head, …] of a projection, averaged group by group: [n_groups · d_head, …]."""
-    grouped = rows.unflatten(0, (n_groups, -1, d_head))  # [n_groups, heads in each, d_head, …]
-    return grouped.mean(1).flatten(0, 1)  # [n_groups · d_head, …]

@@ -213,6 +213,12 @@ export function paintView(view, colours) {
   else paintCells(view, colours)
 }
 
+// On a small scale a third decimal says more than the zero in front, and takes its place.
+function inCell({ limits: [low, high] }, value, decimals) {
+  if (Math.max(-low, high) > 0.1 || value === 0) return formatInCell(value, decimals)
+  return formatInCell(value, 3).replace('0.', '.')
+}
+
 function paintCells(view, colours) {
   const { spec, block, cells, numbered } = view
   const { fill, ink } = colours[spec.fill]
@@ -236,7 +242,7 @@ function paintCells(view, colours) {
     if (!made.number) continue
     const tone = hidden || value === 0 ? colours.quiet : missing ? colours.text : ink[look]
     if (tone !== made.tone) made.number.setAttribute('fill', (made.tone = tone))
-    const shown = hidden ? (spec.hiddenAs ? '' : '−∞') : numbered ? formatInCell(value, decimals) : ''
+    const shown = hidden ? (spec.hiddenAs ? '' : '−∞') : numbered ? inCell(spec, value, decimals) : ''
     if (shown !== made.shown) made.number.textContent = made.shown = shown
   }
 }

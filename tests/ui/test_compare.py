@@ -21,9 +21,20 @@ def test_a_and_b_share_their_colours():
 def test_difference_by_hand():
     delta = difference(*on_one_scale(A, B), title="B − A", hidden_as="none")
     assert delta.values.tolist() == [[-0.25, 0.0], [0.75, -0.5]]
-    assert (delta.fill, delta.limits) == ("signed", (-2.0, 2.0))
+    assert (delta.fill, delta.limits) == ("signed", (-1.0, 1.0))
     assert largest_change(delta) == (1, 0, 0.75)
     assert largest_change(difference(A, A, title="", hidden_as="")) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reach"),
+    [(0.75, 1.0), (0.5, 0.5), (0.3, 0.5), (0.012, 0.02), (0.0, 2.0), (1.9, 2.0)],
+)
+def test_the_colours_of_a_difference_end_just_beyond_it(change, reach):
+    a, b = on_one_scale(A, B)
+    b = replace(b, values=a.values + np.array([[0.0, 0.0], [0.0, change]]))
+    a, b = replace(a, values=np.zeros((2, 2))), replace(b, values=b.values - a.values)
+    assert difference(a, b, title="", hidden_as="").limits == pytest.approx((-reach, reach))
 
 
 def test_a_cell_hidden_in_either_has_no_difference():
@@ -61,7 +72,9 @@ def test_settings_are_compared_as_the_reader_means_them():
 
 
 def test_the_browser_is_told_what_a_hidden_cell_means_and_who_is_large():
-    words = dict.fromkeys(("readout", "grid", "focus", "hidden", "nan", "table", "download", "filename"), "")
+    words = dict.fromkeys(
+        ("readout", "grid", "focus", "hidden", "nan", "point", "table", "download", "filename"), ""
+    )
     row = (replace(A, large=True, hidden_as="no difference"),)
     sent = encode((row,), "m", None, words | {"query": "", "key": ""}, "").decode("utf-8", "replace")
     assert '"large":true' in sent

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui import course
-from ui.parameters import Cell, Choice, Real, Several, Switch, Text, Whole, read_link, write_link
+from ui.parameters import Cell, Choice, Real, Several, Switch, Text, Whole, of_size, read_link, write_link
 
 DK = Whole("dk", 1, 64, 8)
 WIDTH = Whole("width", 64, 1024, 512, step=64)
@@ -13,6 +13,7 @@ TAU = Real("tau", 0.1, 4.0, 1.0, step=0.1)
 MASK = Choice("mask", ("none", "causal"), "causal")
 SCALED = Switch("scaled", True)
 OFF = Several("off", ("1", "2", "3"))
+SOME = Several("some", ("1", "2"), ("2",))
 CELL = Cell("cell", ("scores", "weights"), ("weights", 3, 1))
 
 
@@ -44,6 +45,8 @@ CELL = Cell("cell", ("scores", "weights"), ("weights", 3, 1))
         (OFF, "1.1", ("1",), None),
         (OFF, "2.9", ("2",), "unknown_choice"),
         (OFF, "", (), "unknown_choice"),
+        (SOME, "4", ("2",), "unknown_choice"),
+        (SOME, "none", (), None),
         (OFF, "1..2", ("1", "2"), "unknown_choice"),
         (SCALED, "0", False, None),
         (SCALED, "yes", True, "no_switch"),
@@ -103,3 +106,15 @@ def test_text_is_tidied_in_the_link_only():
     text = Text("s", "the default", limit=10)
     assert text.write("a\u0000b\u202e  c" + "d" * 50) == "ab c" + "d" * 6
     assert text.write("\u200b\n ") == "the default"
+
+
+def test_a_cell_that_no_setting_can_show_is_told_and_one_that_some_setting_can_is_kept():
+    cell = Cell(
+        "cell", ("x", "weights"), ("weights", 3, 1), sizes=of_size(24, 32, "x") + of_size(24, 24, "weights")
+    )
+    assert cell.read("x.23.31") == (("x", 23, 31), None)
+    assert cell.read("weights.23.23") == (("weights", 23, 23), None)
+    for text in ("weights.63.63", "weights.23.24", "x.24.0", "x.0.32"):
+        value, problem = cell.read(text)
+        assert (value, problem.reason) == (("weights", 3, 1), "unknown_cell")
+    assert all(cell.read(cell.write(end)) == (end, None) for end in cell.ends())

@@ -105,3 +105,11 @@ def test_what_pages_pin_are_parameters_of_theirs_and_stays_short(page):
         longest = max((pin.write(value) for value in pin.ends()), key=len)
         assert len(longest) < pin.limit / 2
         assert pin.read(longest)[1] is None
+
+
+def test_a_part_that_comes_twice_is_told_and_the_last_one_holds():
+    value, problem = PIN.read("dk-5~tau-2~dk-9")
+    assert (value["dk"], value["tau"]) == (9, 2.0)
+    assert reasons(problem) == [("dk", "given_twice")]
+    assert problem.parts[0].given == "9"
+    assert PIN.read("s-a~~dk-5~dk-9")[1] is None  # a doubled separator is part of the text

@@ -1,7 +1,7 @@
 """The registry's entry for the page on cross-attention."""
 
 from ui.course.page import Page
-from ui.parameters import Cell, Choice, Pinned, Real, Switch, Text, Whole
+from ui.parameters import Cell, Choice, Pinned, Real, Switch, Text, Whole, of_size
 
 # What the numbers depend on; a pinned state holds these, and not where one looks.
 CROSS = (
@@ -15,13 +15,17 @@ CROSS = (
 MATRICES = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
 KINDS = ("pq", "pk", "summed", "hidden", "e", "s", "add", "dot", "kinds_diff")
 TWO_MASKS = ("self", "cross", "mistake")
+# No setting gives more than 24 target tokens, 24 source tokens with 8 of padding, or 64 components.
+SIZES = of_size(24, 64, "q", "output") + of_size(32, 64, "k", "v") + of_size(24, 24, "self")
+SIZES += of_size(24, 32, "scores", "scaled", "masked", "weights", "pq", *KINDS[4:], "cross", "mistake")
+SIZES += of_size(32, 32, "pk", "summed", "hidden")
 EXPERIMENTS = (
     Whole("row", 1, 24, 2),
     Whole("da", 1, 32, 6),
     Choice("add_step", KINDS, "add"),
-    Cell("add_cell", KINDS, ("hidden", 2, 1)),
+    Cell("add_cell", KINDS, ("hidden", 2, 1), sizes=SIZES),
     Choice("mask_step", TWO_MASKS, "cross"),
-    Cell("mask_cell", TWO_MASKS, ("self", 0, 1)),
+    Cell("mask_cell", TWO_MASKS, ("self", 0, 1), sizes=SIZES),
     Whole("n", 1, 1_000_000, 50),
     Whole("d", 1, 65_536, 512),
     Whole("kernel", 2, 64, 3),
@@ -34,7 +38,7 @@ PAGE = Page(
     parameters=(
         *CROSS,
         Choice("step", MATRICES, "weights"),
-        Cell("cell", MATRICES, ("weights", 1, 2)),
+        Cell("cell", MATRICES, ("weights", 1, 2), sizes=SIZES),
         Pinned("a", CROSS),
         *EXPERIMENTS,
     ),

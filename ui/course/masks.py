@@ -28,11 +28,11 @@ BATCH = ("b1", "b2", "b3", "b4", "p_pad", "p_causal", "p_both", "p_leak", "p_tig
 CONVENTIONS = ("function", "function_negated", "layer", "layer_negated")
 EXPERIMENTS = (
     Choice("batch_step", BATCH, "p_leak"),
-    Cell("batch_cell", BATCH, ("p_leak", 0, 3)),
+    Cell("batch_cell", BATCH, ("p_leak", 0, 3), limit=24),
     Whole("hide_row", 1, 4, 2),
     Whole("hide_keep", 0, 4, 0),
     Choice("conv_step", CONVENTIONS, "layer"),
-    Cell("conv_cell", CONVENTIONS, ("layer", 4, 0)),
+    Cell("conv_cell", CONVENTIONS, ("layer", 4, 0), limit=24),
 )
 FUNCTIONS = ("causal", "padding", "prefix_lm", "sliding_window", "dilated", "longformer", "bigbird")
 FUNCTIONS += ("strided", "fixed", "combine", "reach")
@@ -42,7 +42,7 @@ PAGE = Page(
     parameters=(
         *MASKS,
         Choice("step", STEPS, "mask"),
-        Cell("cell", STEPS, ("reach", 4, 0)),
+        Cell("cell", STEPS, ("reach", 4, 0), limit=24),
         Switch("draw", False),
         Pinned("a", MASKS),
         *EXPERIMENTS,

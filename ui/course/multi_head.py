@@ -1,7 +1,7 @@
 """What the multi-head page depends on. Every number of heads divides every d_model of the list."""
 
 from ui.course.page import Page
-from ui.parameters import Cell, Choice, Pinned, Real, Several, Text, Whole
+from ui.parameters import Cell, Choice, Pinned, Real, Several, Text, Whole, of_size
 
 MOST_HEADS = 8
 NUMBERS = tuple(str(n + 1) for n in range(MOST_HEADS))
@@ -11,6 +11,9 @@ JOINED = ("concat", "w_o", "output")
 STEPS = MAPS + OUTPUTS + JOINED
 SWITCHED = ("before", "after", "change")
 TRAPPED = ("right", "wrong", "right_output", "wrong_output")
+# No setting gives more than 24 tokens or 96 features.
+SIZES = of_size(24, 24, *MAPS, "right") + of_size(24, 2, "wrong") + of_size(96, 96, "w_o")
+SIZES += of_size(24, 96, *OUTPUTS, "concat", "output", *SWITCHED, "right_output", "wrong_output")
 # What the numbers depend on; a pinned state holds these.
 HEADS = (
     Text("s", "the cat sat on the mat", limit=200),
@@ -26,15 +29,15 @@ HEADS = (
 PARAMETERS = (
     *HEADS,
     Choice("step", STEPS, "a1"),
-    Cell("cell", STEPS, ("output", 3, 1), limit=96),
+    Cell("cell", STEPS, ("output", 3, 1), sizes=SIZES),
     Pinned("a", HEADS),
     Choice("off_step", SWITCHED, "change"),
-    Cell("off_cell", SWITCHED, ("change", 3, 1), limit=96),
+    Cell("off_cell", SWITCHED, ("change", 3, 1), sizes=SIZES),
     Choice("alike_step", ("alike",), "alike"),
-    Cell("alike_cell", ("alike",), ("alike", 1, 0)),
+    Cell("alike_cell", ("alike",), ("alike", 1, 0), limit=MOST_HEADS),
     Whole("context", 1024, 131072, 8192, step=1024),
     Choice("trap_step", TRAPPED, "wrong"),
-    Cell("trap_cell", TRAPPED, ("wrong", 0, 1), limit=96),
+    Cell("trap_cell", TRAPPED, ("wrong", 0, 1), sizes=SIZES),
 )
 PAGE = Page(
     "multi_head",

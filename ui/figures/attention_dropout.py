@@ -17,7 +17,6 @@ from ui.words import Raw, Words
 
 STAGES = ("weights", "factors", "after")
 DRAWS = 1000  # for the mean over many draws
-MOST = 5.0  # a row that keeps its one weight at the largest p of the slider, 0.8
 
 
 def compute(result: Result, p: float, draw: int) -> Result:
@@ -72,8 +71,13 @@ def sums(result: Result, words: Words) -> Chart:
     labels = [f"{i + 1} {token}" for i, token in enumerate(result.arrays["weights"].rows)]
     series = {words.plain(f"drop.series.{stage}"): result.facts[stage] for stage in ("before", "after")}
     one = Guide("1", np.ones(len(labels)))
+    most = 1 / (1 - result.parameters["p"])  # what a row comes to that loses nothing
     return bars(
-        labels, series, words.plain("axis.query"), Axis(words.plain("drop.axis.sum"), (0, MOST)), guides=[one]
+        labels,
+        series,
+        words.plain("axis.query"),
+        Axis(words.plain("drop.axis.sum"), (0, 1.05 * most)),
+        guides=[one],
     )
 
 

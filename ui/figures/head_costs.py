@@ -11,6 +11,7 @@ from ui.words import Raw, Words
 
 COUNTS = tuple(int(code) for code in HEADS[3].codes)
 GIB = 2**30
+LATENT_WIDTH = 5120  # d_model of DeepSeek-V2
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,18 @@ def caches(context: int, words: Words) -> str:
                 gib,
             )
         )
-    mla = MODELS[-1].numbers
-    full = sizes.kv_numbers_per_token(MODELS[-1].heads, MODELS[-1].d_head)
-    return words("cost.caches", context=context, rows=_raw(lines), mla=mla, full=full, times=full / mla)
+    last, heads = MODELS[-1], MODELS[-1].heads * MODELS[-1].d_head
+    mla, full = last.numbers, sizes.kv_numbers_per_token(last.heads, last.d_head)
+    return words(
+        "cost.caches",
+        context=context,
+        rows=_raw(lines),
+        mla=mla,
+        full=full,
+        times=full / mla,
+        mla_weights=sizes.latent_weights(LATENT_WIDTH, last.heads),
+        mha_weights=4 * LATENT_WIDTH * heads,
+    )
 
 
 def _line(*cells: str) -> str:

@@ -14,7 +14,6 @@ from core.attention.multi_head import (
     initialise,
     join_heads,
     split_heads,
-    with_fewer_kv_heads,
 )
 from core.attention.pytorch_multi_head import as_pytorch
 
@@ -287,27 +286,6 @@ def test_drawn_weights_keep_the_variance():
 def test_the_number_of_heads_does_not_change_the_weights():
     one, many = (MultiHeadAttention.seeded(generator(), 24, h).state_dict() for h in (1, 8))
     assert all(torch.equal(one[name], many[name]) for name in one)
-
-
-def test_fewer_key_value_heads_are_means():
-    module, x = ours(12, 6, bias=True), random(2, 5, 12)
-    fewer = with_fewer_kv_heads(module, 2)
-    k, pooled = module(x).k, fewer(x).k
-    close(pooled, torch.stack([k[:, :3].mean(1), k[:, 3:].mean(1)], 1))
-    close(fewer(x).v[:, 1], module(x).v[:, 3:].mean(1))
-    close(fewer(x).q, module(x).q)
-    close(with_fewer_kv_heads(module, 6)(x).output, module(x).output)
-    close(with_fewer_kv_heads(fewer, 1)(x).output, with_fewer_kv_heads(module, 1)(x).output)
-    with pytest.raises(ValueError, match="must divide"):
-        with_fewer_kv_heads(module, 4)
-
-
-def test_heads_that_are_alike_can_share_without_loss():
-    module, x = ours(12, 6), random(2, 5, 12)
-    with torch.no_grad():
-        for w in (module.w_k, module.w_v):
-            w.weight.copy_(w.weight[:2].repeat(6, 1))
-    close(with_fewer_kv_heads(module, 1)(x).output, module(x).output)
 
 
 def test_inputs_are_untouched():
