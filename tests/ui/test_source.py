@@ -130,6 +130,31 @@ TRIALS |= {
     "core.text.lookup.lookup": "[*vars(lookup(Tensor([2, 0]).long(), Tensor([[0, 1], [2, 3], [4, 5]]), True)).values()]",
     "core.text.lookup.tied_logits": "[tied_logits(Tensor([[0, 1], [2, 3]]), Tensor([[0, 1], [2, 3], [4, 5]]))]",
     "core.text.lookup.neighbours": "[*vars(neighbours(torch.arange(12.0).reshape(4, 3).sin(), 1, 2)).values()]",
+    "core.block.position_schemes.attend_at": """
+[step for scheme in ("sinusoidal", "learned", "rope", "alibi") for step in [attend_at(
+    torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), scheme, 2, table=torch.ones(9, 4), head=1
+)] for step in (step.q, step.k, step.attention.weights)]""",
+    "core.block.positions.sinusoidal": "[sinusoidal(5, 6, 100.0)]",
+    "core.block.positions.shift_matrix": "[shift_matrix(6, 3)]",
+    "core.block.positions.similarity_at": "[similarity_at(torch.arange(5), 8)]",
+    "core.block.positions.learned": "[learned(Tensor([[1, 2], [3, 4], [5, 6]]), 2)]",
+    "core.block.positions.alibi_bias": "[alibi_bias(12, 4)]",
+    "core.block.rope.apply_rope": """
+[apply_rope(torch.arange(12.0).reshape(3, 4), torch.arange(3), torch.tensor([1.0, 0.1]), layout) for layout in ("half", "interleaved")]""",
+    "core.block.rope.scores_by_distance": """
+[*vars(scores_by_distance(torch.arange(4.0), torch.ones(4), torch.arange(7), torch.tensor([1.0, 0.1]))).values()]""",
+    "core.block.rope.compare_layouts": """
+[*vars(compare_layouts(
+    torch.arange(12.0).reshape(3, 4).sin(), torch.arange(12.0).reshape(3, 4).cos(), torch.arange(3), torch.tensor([1.0, 0.1])
+)).values()]""",
+    "core.block.frequencies.position_interpolation": "[position_interpolation(8, 10000.0, 4.0)]",
+    "core.block.frequencies.ntk_aware": "[ntk_aware(8, 10000.0, 4.0)]",
+    "core.block.frequencies.yarn": "[*yarn(16, 10000.0, 4.0, 512)]",
+    "core.block.frequencies.longrope": "[longrope(8, 10000.0, (1.0, 2.0, 3.0, 4.0))]",
+    "core.block.extrapolation.range_test": """
+[*vars(range_test(Head(torch.ones(4), torch.arange(4.0)), torch.tensor([1.0, 0.01]), torch.tensor([1.0, 0.005]), 64, 128)).values()]""",
+    "core.block.position_order.shuffle_test": """
+[shuffle_test(torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), (2, 0, 1), "rope").expected_weights]""",
 }
 TWIN_TRIAL = """
 [*vars(attention_backward(

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ui import matrix
-from ui.diagram import Diagram
 from ui.figures.charts import Chart
 from ui.result import Result
 from ui.strips import Strip
@@ -19,4 +18,3 @@ class Picture:
     summary: str
     charts: Mapping[str, Chart] = field(default_factory=dict)
     strips: Sequence[Strip] = ()
-    diagrams: Sequence[Diagram] = ()
