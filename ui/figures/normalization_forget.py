@@ -109,5 +109,5 @@ def summary(result: Result, words: Words) -> str:
 
 
 def code_of(name: str) -> tuple[str, str]:
-    """The line that changes the batch."""
-    return "core.block.toy_batch.changed", "after"
+    """The line that makes both outputs, with the batch as it was and as it is changed."""
+    return "core.block.normalization.normalize_with", "normalized"
