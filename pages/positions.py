@@ -87,6 +87,9 @@ def pairs_turning(result: Result) -> None:
         page.slider("turn_q", width=160)
         page.slider("turn_k", width=160)
         page.choice("turn_base", width=120)
+    count = len(result.parameters["tokens"])
+    if max(page["turn_q"], page["turn_k"]) > count:
+        st.info(page.words("turn.beyond", tokens=count))
     shown = turning.compute(
         result, drawn_inputs(result), page["turn_q"], page["turn_k"], int(page["turn_base"])
     )

@@ -141,7 +141,10 @@ function paint(view) {
     if (parts[piece]) element('span', view.told, parts[piece], `${piece[1]}t`)
     else view.told.append(filled(piece, numbers))
   }
-  if (!view.timer) view.circles.setAttribute('aria-label', view.told.textContent)
+  if (!view.timer) {
+    view.circles.setAttribute('aria-label', view.told.textContent)
+    view.range.setAttribute('aria-valuetext', view.told.textContent)
+  }
   view.range.value = view.at
 }
 

@@ -7,6 +7,7 @@ import pytest
 
 from core.attention.toy import toy_inputs
 from tests.app.harness import assert_whole, open_page
+from ui import course
 from ui.figures import positions_long as longer
 from ui.words import LANGUAGES
 
@@ -129,6 +130,7 @@ def test_strange_factors_are_told_on_the_page_and_the_preset_sets_them(caplog):
     app = open_page("positions", query, tab="long")
     assert_whole(app, caplog)
     assert "Used are ` 1 2 4 `" in app.info[0].value or "Used are 1 2 4" in app.info[0].value
+    assert course.PAGES["positions"].parameter("factors").default == longer.illustrative(8)
     preset = longer.illustrative(16)
     numbers = [float(x) for x in preset.split()]
     assert (len(numbers), numbers[0], numbers[-1]) == (8, 1, 16)

@@ -53,7 +53,7 @@ EXPERIMENTS = (
     Real("beta_slow", 0.5, 1.5, 1.0, step=0.1),
     Choice("long_head", ("even", "fitted"), "even"),
     Several("methods", METHODS, ("interpolation", "ntk", "yarn")),
-    Text("factors", "1 2 4 8", limit=400),
+    Text("factors", "1 1.12 1.51 2.27 3.53 5.3 7.13 8", limit=400),
     Choice("order", ("random", "reverse"), "random"),
     Whole("draw", 0, 999, 1),
     Choice("order_step", ORDERS, "od_sinusoidal"),

@@ -18,6 +18,7 @@ from ui.words import Raw, Words
 
 CURVE = 64  # positions of the curves
 HEAT = 32  # positions of the heat map
+STILL = 0.1  # a column of the heat map that changes by less hardly changes
 
 
 def compute(d: int, base: int, chosen: Sequence[int]) -> Result:
@@ -96,8 +97,8 @@ def notices(shown: Result, words: Words) -> list[str]:
     """What to notice: wavelengths of the first and the last pair, position 0, and that no two rows are equal."""
     p, waves = shown.parameters, shown.facts["waves"]
     told = {"d": p["d"], "base": Raw(f"{p['base']:,}"), "first": waves[0], "last": waves[-1]}
-    # A pair whose wave is longer than twice the positions shown goes one way only in the picture.
-    told |= {"pairs": len(waves), "slow": int((waves > 2 * HEAT).sum()), "shown": HEAT}
+    still = np.ptp(shown.values("heat"), axis=0) < STILL  # [d]
+    told |= {"pairs": len(waves), "slow": int(still.sum()), "shown": HEAT, "still": STILL}
     said = [words("curve.notice.waves", **told), words("curve.notice.slow", **told)]
     said.append(words("curve.notice.apart", apart=shown.facts["twice"], count=CURVE))
     return [*said, words("curve.notice.added")]

@@ -135,11 +135,13 @@ def far(shown: Result, words: Words) -> Chart:
     """The fitted head's score by distance under each method, on a logarithmic scale of distance."""
     p, facts = shown.parameters, shown.facts
     series = [Curve(words.plain(f"long.way.{name}"), way["scores"]) for name, way in facts["ways"].items()]
+    low, high = SCORES[p["head"]]
+    title = words.plain("long.axis.score", low=int(low), high=int(high))
     drawn = curves(
         facts["distances"],
         series,
         Axis(words.plain("axis.distance"), (1.0, 32.0 * p["trained"]), log=2, format=","),
-        Axis(words.plain("long.axis.score"), SCORES[p["head"]]),
+        Axis(title, (low, high)),
         marker=Marker(words.plain("long.marker"), p["trained"]),
         height=HEIGHT,
     )

@@ -17,7 +17,7 @@ from core.block.frequencies import inverse_frequencies
 from core.block.rope import decay_bound, scores_by_distance, split_pairs
 from ui.browser_code import component
 from ui.figures.charts import Axis, Chart, Curve, curves
-from ui.figures.positions import LOGITS, thin
+from ui.figures.positions import LOGITS, ROUNDING, thin
 from ui.result import Result
 from ui.words import Words
 
@@ -105,7 +105,8 @@ def notices(shown: Result, words: Words) -> list[str]:
     told |= {"largest": facts["largest"], "bound": facts["bound"][-1] / facts["bound"][0]}
     one = "turn.notice.one_pair" if len(waves) == 1 else "turn.notice.pairs"
     peak = "turn.notice.peak_here" if told["best"] == 0 else "turn.notice.peak_far"
-    return [words(key, **told) for key in (one, "turn.notice.same", peak)]
+    falls = ["turn.notice.bound"] if facts["bound"][-1] < facts["bound"][0] * (1 - ROUNDING) else []
+    return [words(key, **told) for key in (one, "turn.notice.same", peak, *falls)]
 
 
 def summary(shown: Result, words: Words) -> str:
