@@ -146,17 +146,16 @@ def dropout(result: Result) -> None:
 
 
 def controls() -> None:
-    page.sentence("s", count="tokens", width=250)
-    page.slider("tokens", width=120)
-    page.slider("dk", width=120)
-    page.slider("tau", width=120)
+    extra = {"padding": "pad", "window": "window"}.get(page["mask"])
+    page.sentence("s", count="tokens", width=160 if extra else 250)  # one row at 1366 px either way
+    page.slider("tokens", width=110)
+    page.slider("dk", width=110)
+    page.slider("tau", width=124)
     page.switch("scaled")
     page.choice("mask", width=150)
-    if page["mask"] == "padding":
-        page.slider("pad", width=120)
-    if page["mask"] == "window":
-        page.slider("window", width=120)
-    page.number("seed", width=110)
+    if extra:
+        page.slider(extra, width=128)
+    page.number("seed", width=100)
 
 
 @page.live

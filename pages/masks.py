@@ -137,11 +137,11 @@ def true_means(result: Result) -> None:
 def controls() -> None:
     page.choice("text", width=120)
     if page["text"] == "own":
-        page.text("s", width=140)
+        page.text("s", width=115)
     if page["text"] != "worked":
         page.slider("sentence", width=88)
     page.slider("tokens", width=85)
-    page.choice("mask", width=155)
+    page.choice("mask", width=140)
     page.choice("also", width=110)
     wanted = {name for kind in (page["mask"], page["also"]) for name in TAKES.get(kind, ())}
     for name in NUMBERS[:-1]:

@@ -58,7 +58,7 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
     titleLeft: Math.max(0, left - spare),
     noteLeft: Math.max(0, left - spare) + (role === 'strip' ? titleWidth + 7 : 0),
     w: Math.ceil(Math.max(left + width + right, heading + Math.max(0, left - spare))),
-    h: Math.ceil(top + R * cell + 1),
+    h: Math.ceil(top + R * cell + 1 + (bar ? Math.max(0, (44 - R * cell) / 2) : 0)), // the scale may be taller
   }
 }
 
