@@ -33,7 +33,7 @@ def chart(result: Result, spread: float, words: Words) -> charts.Chart:
         10.0**SPREADS,
         [charts.Curve(name, out(SPREADS, e)) for name, e in series.items()],
         charts.Axis(words.plain("eps.axis_x"), (1e-8, 10.0), log=10, ticks=TICKS, format=".0e"),
-        charts.Axis(words.plain("eps.axis_y"), (0.0, 1.05)),
+        charts.Axis(words.plain("eps.axis_y"), (0.0, 1.2), ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marker=charts.Marker(words.plain("eps.marker"), float(10.0**spread)),
     )
 
