@@ -15,11 +15,12 @@ const CSS = `
 .title { font-weight: 600; }
 .note { color: var(--quiet); font-size: 12px; }
 .tokens { display: flex; flex-wrap: wrap; gap: 3px 0; margin: 0; padding: 0; list-style: none; min-width: 0; }
-li { display: flex; max-width: 100%; }
+li { display: flex; max-width: 100%; margin-inline-start: -1px; }
+li:first-child { margin-inline-start: 0; }
 .token { appearance: none; font: inherit; color: inherit; box-sizing: border-box; margin: 0; padding: 1px 4px; min-width: 26px;
-  max-width: 100%; border: 1px solid var(--frame); border-radius: 0; margin-inline-start: -1px; background: var(--tint); cursor: pointer;
+  max-width: 100%; border: 1px solid var(--frame); border-radius: 0; background: var(--tint); cursor: pointer;
   display: flex; flex-direction: column; align-items: center; text-align: center; position: relative; }
-li:first-child .token { margin-inline-start: 0; border-start-start-radius: 5px; border-end-start-radius: 5px; }
+li:first-child .token { border-start-start-radius: 5px; border-end-start-radius: 5px; }
 li:last-child .token { border-start-end-radius: 5px; border-end-end-radius: 5px; }
 li:nth-child(even) .token { background: var(--tint2); }
 .still .token { cursor: default; }
