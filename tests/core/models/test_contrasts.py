@@ -104,3 +104,11 @@ def test_an_encoder_decoder_learns_to_look_backwards():
     n = int(task.shown.source_mask.sum()) - 1  # without END
     anti_diagonal = record.cross_maps[..., :n, :n].flip(-1).diagonal(dim1=-2, dim2=-1).mean(-1)  # [L, H]
     assert strongest(anti_diagonal)[2] > 0.4
+
+
+def test_dropout_costs_training_loss_and_saves_held_out_loss():
+    settings = {"width": 64, "steps": 120, "learning_rate": 4e-3}
+    loss, record, _ = end_of(**settings)
+    loss_dropped, record_dropped, _ = end_of(**settings, dropout=0.3)
+    assert loss_dropped > loss + 0.02
+    assert record_dropped.held_out_loss < record.held_out_loss - 0.05
