@@ -140,7 +140,9 @@ def test_each_kind_says_why_a_pair_is_kept_or_hidden(kind, cell, caplog):
     told = next(m.value for m in app.markdown if start in m.value)
     begin = WORDS(
         f"{'pass' if kept else 'reason'}.{kind}",
-        **dict.fromkeys(("i", "j", "window", "dilation", "length", "prefix", "stride", "half", "sides"), 0),
+        **dict.fromkeys(
+            ("i", "j", "window", "dilation", "length", "prefix", "stride", "half", "sides", "keys"), 0
+        ),
     ).split("0")[-1]
     assert begin[-20:] in told
 
@@ -148,7 +150,9 @@ def test_each_kind_says_why_a_pair_is_kept_or_hidden(kind, cell, caplog):
 def test_padding_that_nothing_hides_is_told_and_cured():
     query = {"lang": "en", "sentence": "3", "mask": "none", "also": "none"}
     assert "leaves some of the padding visible" in prose(open_page("masks", query))
-    assert "No real query gives the padding any weight" in prose(open_page("masks", query | {"also": "padding"}))
+    assert "No real query gives the padding any weight" in prose(
+        open_page("masks", query | {"also": "padding"})
+    )
 
 
 def test_what_the_positions_cut_off_is_shown(caplog):

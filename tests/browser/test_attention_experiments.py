@@ -40,7 +40,7 @@ def test_the_open_tab_stays_open_in_the_other_language_and_while_a_slider_moves(
     page.get_by_role("slider", name="Tokens").focus()
     page.keyboard.press("ArrowLeft")
     settle(page)
-    expect(page.get_by_text("New order of the 5 tokens")).to_be_visible()
+    expect(page.get_by_text("New order (5 tokens)")).to_be_visible()
     page.get_by_text("中文", exact=True).click()
     settle(page)
     expect(page.get_by_role("radio", name="顺序测试")).to_be_checked()
