@@ -68,6 +68,13 @@ text.grouplabel { fill: var(--ink); stroke: none; font-weight: 600; }
 .inside { --halo: var(--tint); }
 .reading { box-sizing: border-box; margin-top: 6px; padding-top: 6px; border-top: 1px solid var(--tint);
   line-height: 1.45; color: var(--quiet); overflow: hidden; }
+.marked .box { outline: 2px solid var(--accent); outline-offset: 1.5px; }
+.mark { position: absolute; top: -9px; right: -8px; z-index: 1; min-width: 17px; box-sizing: border-box; padding: 0 3px;
+  border-radius: 9px; background: var(--accent); color: var(--paper); font-size: 12.5px; line-height: 17px; font-weight: 700;
+  text-align: center; pointer-events: none; }
+.compact { display: flex; flex-direction: column; }
+.compact .stage { margin: 0; }
+.compact .reading { order: -1; margin: 0; padding: 0; border: 0; }
 .reading b { color: var(--ink); font-weight: 650; margin-inline-end: .6em; }
 .reading i { font-style: normal; margin-inline-end: .6em; border-bottom: 1.5px dashed var(--frame); }
 @media (prefers-reduced-motion: reduce) { .box { transition: none; } }
@@ -119,6 +126,7 @@ function build(root) {
 function populate(view) {
   const { frame, stage, list, data, items } = view;
   frame.lang = data.lang;
+  frame.classList.toggle("compact", data.compact);
   for (const [name, hue] of Object.entries(data.palette)) frame.style.setProperty(`--hue-${name}`, hue);
   stage.setAttribute("aria-label", data.summary || data.title);
   const wanted = new Set(data.nodes.map((node) => node.id));
@@ -137,6 +145,7 @@ function part(view, node) {
   const box = html(node.href ? "a" : "div", "box", item);
   html("span", "", box);
   const note = html("span", "hidden", item);
+  html("span", "mark", item).setAttribute("aria-hidden", "true"); // the note says it in words
   note.id = `note-${node.id}`;
   if (node.href) {
     box.setAttribute("aria-describedby", note.id);
@@ -155,8 +164,10 @@ function part(view, node) {
 
 function dress(view, item, node) {
   const missing = Boolean(node.page) && !node.href;
-  const [box, note] = item.children;
-  item.className = `${node.kind}${missing ? " missing" : ""}`;
+  const [box, note, mark] = item.children;
+  item.className = `${node.kind}${missing ? " missing" : ""}${node.mark ? " marked" : ""}`;
+  mark.textContent = node.mark;
+  mark.hidden = !node.mark;
   item.page = node.page;
   item.dataset.id = node.id;
   box.firstChild.textContent = node.label;
@@ -175,7 +186,11 @@ function point(view, id) {
   for (const [key, item] of view.items) item.classList.toggle("lit", key === id);
   const node = view.data.nodes.find((one) => one.id === id);
   view.reading.replaceChildren();
-  if (!node) { view.reading.textContent = view.data.hint; return; }
+  if (!node) {
+    if (view.data.compact) html("b", "", view.reading).textContent = view.data.title;
+    view.reading.append(view.data.hint);
+    return;
+  }
   html("b", "", view.reading).textContent = node.label;
   if (node.page && !node.href) html("i", "", view.reading).textContent = view.data.notBuilt;
   html("span", "", view.reading).textContent = node.note;
@@ -194,7 +209,7 @@ function measure(view) {
   if (width / (along + 0.9) < 72) {
     const unit = (Math.min(width, 560) - (outside ? 32 : 14)) / (across + 0.93);
     const box = { w: Math.min(unit * 0.9, 132), h: 44 };
-    const left = (width - unit * across) / 2 - (outside ? 9 : 0), step = 70, top = box.h / 2 + 4;
+    const left = (width - unit * across) / 2 - (outside ? 9 : 0), step = view.data.compact ? 60 : 70, top = box.h / 2 + 4;
     const at = ([c, r]) => [left + Math.min(r - r0, across) * unit + (r - r0 > across ? box.w / 2 + 12 : 0),
       top + (c - c0) * step];
     return { wide: false, at, unit: step, box, scale: 0.93, text: across > 2 ? 13 : 14, step,
@@ -202,11 +217,11 @@ function measure(view) {
   }
   const scale = Math.min(1.3, Math.max(0.85, width / 1280));
   const unit = Math.min((width - 8) / (along + 0.86), 150);
-  const box = { w: unit * 0.84, h: 50 * scale };
+  const box = { w: unit * 0.84, h: (view.data.compact ? 44 : 50) * scale };
   const nested = groups.some((g) => groups.some((h) => holds(g, h)));
   const left = (width - unit * along) / 2, top = box.h / 2 + (!groups.length ? 8 : nested ? 62 : 32) * scale;
-  const step = Math.min(136, 345 / Math.max(across, 1)) * scale;
-  const bottom = box.h / 2 + 27 * scale, back = bottom + 15 * scale;
+  const step = view.data.compact ? 78 * scale : Math.min(136, 345 / Math.max(across, 1)) * scale;
+  const bottom = box.h / 2 + (view.data.compact ? 15 : 27) * scale, back = bottom + 15 * scale;
   const at = ([c, r]) => [left + (c - c0) * unit,
     top + Math.min(r - r0, across) * step + (r - r0 > across ? back : 0)];
   return { wide: true, at, unit, box, scale, text: 14.8 * scale, step,
@@ -228,7 +243,7 @@ function layout(view) {
   const grid = measure(view);
   view.stage.style.height = `${grid.height}px`;
   view.reading.style.fontSize = `${grid.wide ? 15 : 14}px`;
-  view.reading.style.height = grid.wide ? "3.4em" : "6.3em";
+  view.reading.style.height = view.data.compact ? (grid.wide ? "2.9em" : "5.8em") : (grid.wide ? "3.4em" : "6.3em");
   view.boxes = new Map();
   for (const node of view.data.nodes) {
     const [x, y] = grid.at([node.column, node.row]);

@@ -30,6 +30,14 @@ def bibliography() -> dict[str, Source]:
         return {key: Source(key, **fields) for key, fields in tomllib.load(file).items()}
 
 
+def short(key: str, words: Words) -> str:
+    """A source as a link: first author and year."""
+    source = bibliography()[key]
+    name = source.authors.removesuffix(" et al.").split(",")[0]
+    others = words("where.others") if source.authors != name else ""
+    return f"[{name}{others} {source.year}]({source.url})"
+
+
 def cited(key: str, words: Words) -> str:
     """A source as a line of Markdown: authors, year, linked title, venue, and what it is for."""
     source = bibliography()[key]

@@ -45,7 +45,10 @@ _SCRIPT = Path(__file__).resolve().parent.parent / "static" / "diagram.js"
 
 @dataclass(frozen=True)
 class Node:
-    """One part. `page` is the stem it leads to, "" for none; `span` is its width in columns."""
+    """One part. `page` is the stem it leads to, "" for none; `span` is its width in columns.
+
+    `mark` is a sign at its corner, for what is to be looked at; `note` should say what the sign means.
+    """
 
     id: str
     label: str
@@ -56,6 +59,7 @@ class Node:
     note: str = ""
     available: bool = True
     span: float = 1.0
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ class Group:
 class Diagram:
     """A whole figure; the order of `nodes` is the order in which a keyboard or a screen reader meets them.
 
+    A `compact` one has rows close together, and its title is read above it until a part is pointed at.
     Raises ValueError for a repeated id, an unknown kind or style, an edge or group that names a missing node,
     and a path with a slanted piece.
     """
@@ -91,6 +96,7 @@ class Diagram:
     groups: tuple[Group, ...] = ()
     title: str = ""
     summary: str = ""
+    compact: bool = False
 
     def __post_init__(self) -> None:
         known = {node.id for node in self.nodes}
@@ -144,6 +150,7 @@ def payload(diagram: Diagram, *, words: Mapping[str, str], lang: str = "en") -> 
         "title": diagram.title,
         "summary": diagram.summary,
         "hint": words["hint"],
+        "compact": diagram.compact,
         "notBuilt": words["not_built"],
         "lang": "zh-CN" if lang == "zh" else lang,
         "palette": PALETTE,
@@ -190,6 +197,19 @@ def draw(
     return _stem(diagram, result.get("go"))
 
 
+def still(diagram: Diagram, *, lang: str = "en") -> dict:
+    """What the browser is given where no page can be led to: the parts explain themselves and are not links."""
+    data = payload(diagram, words={"hint": "", "not_built": ""}, lang=lang)
+    for node in data["nodes"]:
+        node |= {"href": "", "page": ""}
+    return data
+
+
+def script() -> str:
+    """The browser code for a file of its own; it defines `show`."""
+    return _SCRIPT.read_text("utf-8").replace("export default function", "function")
+
+
 def offline_html(diagram: Diagram, *, words: Mapping[str, str], lang: str = "en", site: str = "") -> str:
     """The diagram as one file that opens without a network, in light and dark, in either orientation.
 
@@ -202,8 +222,7 @@ def offline_html(diagram: Diagram, *, words: Mapping[str, str], lang: str = "en"
         node["page"] = node["page"] if node["href"] or not node["available"] else ""
     # "<" is written as an escape, so that no label can end the script.
     literal = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    script = _SCRIPT.read_text("utf-8").replace("export default function", "function")
-    return _OFFLINE.format(lang=data["lang"], title=escape(diagram.title), script=script, data=literal)
+    return _OFFLINE.format(lang=data["lang"], title=escape(diagram.title), script=script(), data=literal)
 
 
 _OFFLINE = """<!doctype html>

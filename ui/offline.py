@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ui import diagram
 from ui.chart_image import svgs
 from ui.figures.charts import Chart
 from ui.matrix import Cell, Rows, encode, one_script, sendable
@@ -27,13 +28,16 @@ def offline_html(
     lang: str = "en",
     charts: Sequence[Chart] = (),
     strips: Sequence[Strip] = (),
+    diagrams: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """A picture as one HTML file that needs no network: script inlined, numbers in base64, light or dark.
 
-    Charts, then token strips, stand above the matrices; the charts as drawings. Without matrices `rows` is empty and nothing of it is there.
+    Charts, then diagrams (as `ui.diagram.still` gives them), then token strips stand above the matrices; the charts as drawings. Without matrices `rows` is empty and nothing of it is there.
     `about` is listed under the summary, name and value; `link` is a label and an address, drawn if it is http(s).
     """
     drawn = "".join(f"<figure>{svg}</figure>\n" for svg in svgs(charts))
+    if diagrams:
+        drawn += _diagrams(diagrams)
     if strips:
         drawn += _strips(payload(strips, cell, words=words, summary=summary, lang=lang))
     return _PAGE.format(
@@ -48,6 +52,11 @@ def offline_html(
 def _matrices(data: bytes) -> str:
     script = one_script().replace("</", "<\\/")
     return _SCRIPT.format(data=base64.b64encode(data).decode(), script=script)
+
+
+def _diagrams(drawn: Sequence[Mapping[str, Any]]) -> str:
+    literal = json.dumps(list(drawn), ensure_ascii=False).replace("<", "\\u003c")
+    return _DIAGRAMS.format(data=literal, script=diagram.script())
 
 
 def _strips(data: Mapping[str, Any]) -> str:
@@ -70,6 +79,15 @@ _SCRIPT = """<div id="picture"></div>
 {script}
 const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
 mount({{ data: bytes, parentElement: document.getElementById("picture"), setStateValue() {{}} }});
+</script>"""
+_DIAGRAMS = """<div id="diagrams"></div>
+<script type="module">
+{script}
+for (const data of {data}) {{
+  const parentElement = document.createElement("div");
+  document.getElementById("diagrams").append(parentElement);
+  show({{ data, parentElement, setTriggerValue() {{}} }});
+}}
 </script>"""
 _STRIPS = """<div id="strips"></div>
 <script type="module">

@@ -42,17 +42,15 @@ class ParameterCount:
 def count_parameters(config: ModelConfig) -> ParameterCount:
     """All learned numbers of the model, in closed form; nothing is built."""
     d = config.d_model
-    attentions = config.layers + cross_layers(config)
     one_attention = projection_parameters(d, config.n_heads, config.n_kv_heads, config.attention_bias)
-    return ParameterCount(
-        tokens=config.vocab * d,
-        positions=position_parameters(config),
-        segments=config.segments * d,
-        attention=attentions * one_attention,
-        ffn=ffn_parameters(config),
-        norms=count_norms(config) * norm_width(config),
-        head=head_parameters(config),
-    )
+    tokens = config.vocab * d
+    positions = position_parameters(config)
+    segments = config.segments * d
+    attention = (config.layers + cross_layers(config)) * one_attention
+    ffn = ffn_parameters(config)
+    norms = count_norms(config) * norm_width(config)
+    head = head_parameters(config)
+    return ParameterCount(tokens, positions, segments, attention, ffn, norms, head)
 
 
 def active_parameters(config: ModelConfig) -> int:

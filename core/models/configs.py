@@ -165,9 +165,9 @@ LLAMA = ModelConfig(
     attention_bias=False,
     ffn_bias=False,
     tied=False,
-    sources=("touvron2023",),
+    sources=("touvron2023llama",),
 )
-LLAMA2 = replace(LLAMA, name="llama2-7b", limit=4096, norm_eps=1e-5)
+LLAMA2 = replace(LLAMA, name="llama2-7b", limit=4096, norm_eps=1e-5, sources=("touvron2023",))
 LLAMA3 = replace(
     LLAMA2,
     name="llama3-8b",

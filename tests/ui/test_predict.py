@@ -5,6 +5,7 @@ import pytest
 from ui import course
 from ui.predict import Desk, Prediction, Round, direction
 from ui.predictions import (
+    architectures,
     attention,
     cross_attention,
     feed_forward,
@@ -19,6 +20,7 @@ from ui.predictions import (
 from ui.words import LANGUAGES, Words
 
 ASKED = {
+    "architectures": architectures.PREDICTIONS,
     "attention": attention.PREDICTIONS,
     "cross_attention": cross_attention.PREDICTIONS,
     "feed_forward": feed_forward.PREDICTIONS,

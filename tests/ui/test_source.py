@@ -120,6 +120,9 @@ TRIALS = {
 )).values()]""",
 }
 TRIALS |= {
+    "core.cost.sizes.count_parameters": """
+[v for place in ("pre", "post", "none") for v in vars(count_parameters(ModelConfig(
+    "m", 0, 8, 4, 16, 50, "encoder-decoder", 2, 3, norm_place=place, limit=9, embedding_norm=True, tied=False))).values()]""",
     "core.text.byte_pairs.learn": "[merge.count for merge in learn('the cat the hat\\nthe cat', 5)]",
     "core.text.byte_pairs.counts_of": "counts_of('aaa ab ab', [(b'a', b'b'), (b' ', b'ab')])",
     "core.text.byte_pairs.encode": "[*encode('鱼 cat', [Merge(b'a', b't', 2), Merge(b'c', b'at', 2)]).ids]",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ui import matrix
+from ui.diagram import Diagram
 from ui.figures.charts import Chart
 from ui.result import Result
 from ui.strips import Strip
@@ -18,3 +19,4 @@ class Picture:
     summary: str
     charts: Mapping[str, Chart] = field(default_factory=dict)
     strips: Sequence[Strip] = ()
+    diagrams: Sequence[Diagram] = ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import course, matrix, strips
+from ui import course, diagram, matrix, strips
 from ui.frame.picture import Picture
 from ui.frame.settings import value_of
 from ui.offline import offline_html
@@ -43,6 +43,7 @@ def draw_takeaway(
             lang=words.lang,
             charts=tuple(picture.charts.values()),
             strips=picture.strips,
+            diagrams=[diagram.still(drawn, lang=words.lang) for drawn in picture.diagrams],
         ).encode("utf-8", "replace")
 
     def notebook() -> bytes:

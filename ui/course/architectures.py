@@ -1,0 +1,63 @@
+"""The registry's entry for the page on architectures."""
+
+from ui.course.page import Page
+from ui.parameters import Choice, Switch, Whole
+
+MODELS = (
+    "transformer-base",
+    "gpt1",
+    "bert-base",
+    "gpt2-small",
+    "gpt2-xl",
+    "bart-base",
+    "t5-base",
+    "gpt3",
+    "bloom-560m",
+    "llama-7b",
+    "llama3-8b",
+    "mistral-7b",
+    "mixtral-8x7b",
+    "smollm2-135m",
+    "own",
+)
+PARTS = ("total", "tokens", "positions", "segments", "attention", "ffn", "norms", "head")
+OWN = (
+    Choice("own_stack", ("decoder", "encoder", "encoder-decoder"), "decoder"),
+    Whole("own_layers", 1, 96, 12),
+    Whole("own_heads", 1, 128, 12),
+    Choice("own_d_head", ("32", "64", "128"), "64"),
+    Whole("own_vocab", 1000, 256000, 32000, step=1000),
+    Choice("own_norm", ("pre", "post", "none"), "pre"),
+    Choice("own_kind", ("layer", "rms"), "rms"),
+    Choice("own_positions", ("learned", "sinusoidal", "rope", "alibi", "relative_bias", "none"), "rope"),
+    Choice("own_act", ("relu", "gelu", "swiglu"), "swiglu"),
+    Choice("own_context", ("512", "1024", "2048", "4096", "8192"), "2048"),
+    Switch("own_tied", True),
+)
+PAGE = Page(
+    "architectures",
+    parameters=(
+        Choice("left", MODELS, "gpt1"),
+        Choice("right", MODELS, "gpt2-small"),
+        Choice("part", PARTS, "total"),
+        *OWN,
+    ),
+    predictions=("grows", "direction", "grouped", "untied"),
+    shows=("core.cost.sizes.count_parameters",),
+    needs=("multi_head", "normalization", "positions"),
+    sources=(
+        "vaswani2017",
+        "radford2018",
+        "devlin2019",
+        "radford2019",
+        "lewis2020",
+        "raffel2020",
+        "brown2020",
+        "press2022",
+        "touvron2023llama",
+        "grattafiori2024",
+        "jiang2023",
+        "jiang2024",
+        "allal2025",
+    ),
+)
