@@ -1,4 +1,4 @@
-"""`python -m bench [slider heads first crowd rerun cold core]`: measure, print one table, write build/bench.json."""
+"""`python -m bench [slider heads first rerun crowd core depth cold]`: measure, print one table, write build/bench.json."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 
-from bench import browser, cold, core, heads, sessions
+from bench import browser, cold, core, depth, heads, sessions
 from bench.report import Row, save, table
 from bench.settings import ATTENTION, BUILD, EMPTY, HEADS, Subject
 from tests.serving import Server
@@ -69,8 +69,12 @@ class Bench:
         """The core beside plain torch."""
         return core.core_rows()
 
+    def depth(self) -> list[Row]:
+        """Two stacks of 48 layers, forward and backward."""
+        return depth.depth_rows(self.app)
 
-MEASUREMENTS = ("slider", "heads", "first", "rerun", "crowd", "core", "cold")
+
+MEASUREMENTS = ("slider", "heads", "first", "rerun", "crowd", "core", "depth", "cold")
 
 
 def arguments() -> argparse.Namespace:

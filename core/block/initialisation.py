@@ -27,7 +27,7 @@ def seeded_stack(
     """
     with torch.device("meta"):  # shapes without numbers: nothing is drawn yet
         stack = Stack(n_layers, *sizes, **settings)
-    stack = stack.to_empty(device="cpu").to(dtype)
+    stack = stack.to(dtype).to_empty(device="cpu")  # on "meta" a change of type costs nothing
     begin(stack, generator, init, gain, n_layers)
     return stack
 
