@@ -314,3 +314,24 @@ def test_both_sides_and_every_chosen_number_are_in_the_link():
     app.slider(key="residual.layers").set_value(6).run()
     assert link_of(app)["layers"] == "6"
     assert "Gradient, layer 6" in prose(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", [p.name for p in PREDICTIONS])
+def test_a_question_is_asked_set_up_shown_and_explained(name, lang, caplog):
+    app = page(lang=lang)
+    app.button(key="residual predict").click().run()
+    app.button_group(key="residual predict which").set_value(name).run()
+    for step in ("set_up", "show"):
+        if f"residual predict.{step}" in [b.key for b in app.button]:
+            app.button(key=f"residual predict.{step}").click().run()
+    assert_whole(app, caplog)
+    assert Words(lang, "residual")(f"predict.{name}.because") in prose(app)
+    (asked,) = [p for p in PREDICTIONS if p.name == name]
+    for changed, value in asked.change.items():
+        assert link_of(app)[changed] == in_link(value)
+
+
+def in_link(value) -> str:
+    """A value as the link has it."""
+    return str(int(value)) if isinstance(value, bool) else str(value)
