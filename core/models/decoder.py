@@ -138,7 +138,8 @@ class Decoder(Seeded, nn.Module):
         """[..., d_model] → [..., vocab]; tied: the dot product with every row of the token table."""
         if self.config.scale_logits:
             normed = normed / self.config.d_model**0.5
-        return normed @ self.embeddings.token.weight.mT if self.output is None else self.output(normed)
+        logits = normed @ self.embeddings.token.weight.mT if self.output is None else self.output(normed)
+        return logits  # [..., vocab]
 
 
 def logit_lens(model: Decoder, states: tuple[Tensor, ...]) -> Tensor:
@@ -147,7 +148,8 @@ def logit_lens(model: Decoder, states: tuple[Tensor, ...]) -> Tensor:
     states: L + 1 of [..., T, d_model], from a trace; a slice of tokens is enough. Returns [L + 1, ..., T, vocab]; the
     last are the logits themselves. Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
-    return torch.stack([model.to_logits(model.normalise(state)) for state in states])
+    lens = torch.stack([model.to_logits(model.normalise(state)) for state in states])
+    return lens  # [L + 1, ..., T, vocab]
 
 
 def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:

@@ -8,7 +8,7 @@ from torch import nn
 from core.block.initialisation import Scheme, begin
 from core.models.description import ModelConfig
 
-Model = TypeVar("Model", bound=nn.Module)
+Drawn = TypeVar("Drawn", bound=nn.Module)
 
 
 class Seeded:
@@ -29,7 +29,7 @@ class Seeded:
         return draw(model.to_empty(device="cpu").to(dtype), config, generator, init)
 
 
-def draw(model: Model, config: ModelConfig, generator: torch.Generator, init: Scheme = "gpt2") -> Model:
+def draw(model: Drawn, config: ModelConfig, generator: torch.Generator, init: Scheme = "gpt2") -> Drawn:
     """Draw every number anew, in place: layers as `begin` does, tables N(0, 0.02²) for "gpt2", else N(0, 1/d)."""
     with torch.no_grad():
         for parameter in model.parameters():

@@ -11,7 +11,7 @@ import torch
 
 from core.models.corpus import END, tokens_of
 from core.models.decoder import Decoder
-from core.models.tasks import task_named
+from core.models.tasks import Task, task_named
 from core.models.training import TrainingSettings, begin_run, train
 
 TOY = TrainingSettings(
@@ -49,8 +49,14 @@ def train_toy(
     seed: int = 0, steps: int = TOY.steps, watch: Callable[[int, float], None] | None = None
 ) -> Toy:
     """Train it; the same seed and steps give the same weights on one machine. watch(step, loss) is called at every step."""
+    return train_toy_on(task_named(TOY.task), seed, steps, watch)
+
+
+def train_toy_on(
+    task: Task, seed: int = 0, steps: int = TOY.steps, watch: Callable[[int, float], None] | None = None
+) -> Toy:
+    """The same on sentences of one's own."""
     settings = TrainingSettings(**{**vars(TOY), "seed": seed, "steps": steps})
-    task = task_named(settings.task)
     state = begin_run(settings, task)
     losses, held_out_loss = [], float("nan")
     for step in train(settings, task, state, every=steps):

@@ -159,6 +159,23 @@ TRIALS |= {
     "core.block.position_order.shuffle_test": """
 [shuffle_test(torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), (2, 0, 1), "rope").expected_weights]""",
 }
+# A decoder for three functions that need one.
+TINY = """Decoder.seeded(
+    Decoder.__init__.__annotations__['config']("m", 0, 8, 2, 16, 7, decoder_layers=2, limit=9), torch.Generator().manual_seed(1)
+).requires_grad_(False)"""
+TRIALS |= {
+    "core.models.decoder.Decoder": f"(lambda t: [t.logits, *t.states, *t.weights])({TINY}(Tensor([3, 1, 4]).long()))",
+    "core.models.decoder.logit_lens": f"[logit_lens({TINY}, {TINY}(Tensor([3, 1, 4]).long()).states)]",
+    "core.models.sampling.next_token_distribution": "[*vars(next_token_distribution(torch.arange(9.0).sin(), 0.7, 5, 0.8)).values()]",
+    "core.models.sampling.sample": """
+[*vars(sample(Distribution(
+    p := Tensor([0.2, 0.5, 0.3]), Tensor([1, 2, 0]).long(), p, p > 0, p > 0, p > 0, p.sum(), p
+), torch.Generator().manual_seed(3))).values()]""",
+    "core.models.generation.generate": f"""
+[part for use_cache in (True, False) for step in generate(
+    {TINY}, Tensor([3, 1, 4]).long(), 3, top_k=5, generator=torch.Generator().manual_seed(2), use_cache=use_cache
+) for part in (step.logits, step.token, step.cost.total, step.cache_numbers)]""",
+}
 TWIN_TRIAL = """
 [*vars(attention_backward(
     attention(np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.ones((5, 2)), np.arange(15).reshape(3, 5) % 4 > 0),

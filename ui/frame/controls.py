@@ -129,9 +129,17 @@ class Controls:
         """On or off."""
         return st.toggle(**self._widget(name), **look)
 
-    def text(self, name: str, **look) -> str:
-        """A box for the reader's own text. What is typed stays as typed; the tidied text is returned."""
-        st.text_input(**self._widget(name), **look)
+    def text(self, name: str, *, then: Callable[[], None] | None = None, **look) -> str:
+        """A box for the reader's own text. What is typed stays as typed; the tidied text is returned.
+
+        `then` is called once a new text is there, to set what depends on it.
+        """
+
+        def changed(_: str) -> None:
+            self.values.moved(name)
+            then()
+
+        st.text_input(**self._widget(name) | ({"on_change": changed} if then else {}), **look)
         return self.entry.parameter(name).tidy(self[name])
 
     def presets(self, label: str, choices: Mapping[str, Mapping[str, Any]]) -> None:
