@@ -7,6 +7,8 @@ from ui.bibliography import short
 from ui.checks.architectures import architecture_checks
 from ui.figures import architectures as figure
 from ui.figures import architectures_counts as counted
+from ui.figures import architectures_goals as goals
+from ui.figures import architectures_maps as maps
 from ui.figures import architectures_traits as traits
 from ui.predictions.architectures import PREDICTIONS
 from ui.result import Result
@@ -61,6 +63,49 @@ def parts(result: Result) -> None:
     st.markdown(counted.published_table(page.words, lambda key: short(key, page.words)))
 
 
+def read(*names: str) -> list[tuple[str, ...]]:
+    """The tokens of the reader's texts, remarks told."""
+    readings = [page.read(name, page[name]) for name in names]
+    if told := [remark for reading in readings for remark in reading.remarks]:
+        st.info(" ".join(told))
+    return [reading.tokens for reading in readings]
+
+
+def masks() -> None:
+    st.markdown(page.words("map.intro"))
+    with page.controls("maps"):
+        page.pair("s", "t", width=300)
+        page.slider("prefix", width=160)
+        page.number("seed", width=110)
+    source, target = read("s", "t")
+    page.experiment(
+        maps.compute(source, target, page["prefix"], page["seed"]), maps, at="map", footnote="map.tiny"
+    )
+
+
+def objectives() -> None:
+    st.markdown(page.words("goal.intro"))
+    with page.controls("goals"):
+        page.choice("goal", width=260)
+        page.text("s", width=300)
+        page.slider("share", width=170)
+        page.number("seed", width=110)
+    (tokens,) = read("s")
+    goal, settings = page["goal"], (page["share"], page["seed"])
+    if goal == "spans" and len(tokens) < 2:
+        st.info(page.words("goal.too_short"))
+        return
+    shown = goals.strips(goal, tokens, *settings, page.words)
+    page.strips(shown, summary=goals.summary(goal, tokens, *settings, page.words), key="goals")
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        page.notice(goals.notices(goal, tokens, *settings, page.words))
+        st.markdown(goals.run_told(goal, tokens, *settings, page.words))
+    with right:
+        st.markdown(goals.table(tokens, *settings, goal, page.words))
+        st.markdown(goals.fates_table(*settings, page.words))
+
+
 def own(result: Result) -> None:
     st.markdown(page.words("own.intro"))
     with page.controls("own"):
@@ -107,6 +152,8 @@ def two_models() -> None:
         frame.Picture(result, (), counted.summary(result, page.words), diagrams=pictures),
         architecture_checks,
         parts=lambda: parts(result),
+        masks=masks,
+        goals=objectives,
         own=lambda: own(result),
     )
 

@@ -59,8 +59,9 @@ def span_corruption(
     """T5's exercise: whole spans leave the text, each replaced by a sentinel of its own; the target lists them.
 
     tokens [T], T ≥ 2. round(share · T) tokens are taken, at least one and not all, in
-    round(that / mean_length) spans, at least one. Text and spans take turns and a span is last, as in the authors'
-    code. The target is sentinel, span, sentinel, span … and one more sentinel as its end, as in the paper's figure 2.
+    round(that / mean_length) spans, at least one. No two spans touch, and they may stand anywhere; in the authors' code the
+    text always begins with a kept token and ends with a span. The target is sentinel, span, sentinel, span … and one more
+    sentinel as its end, as in the paper's figure 2.
     Raises ValueError for a shorter text, a share outside 0 < share < 1, a mean below 1, or too few sentinels.
     """
     t = len(tokens)
@@ -70,19 +71,18 @@ def span_corruption(
             f"share must lie between 0 and 1 and mean_length be at least 1: {share}, {mean_length}"
         )
     taken = min(max(round(share * t), 1), t - 1)
-    n = min(max(round(taken / mean_length), 1), taken, t - taken)
+    n = min(max(round(taken / mean_length), 1), t - taken + 1)
     if len(sentinels) < n + 1:
         raise ValueError(f"{n} spans need {n + 1} sentinels, got {len(sentinels)}")
-    kept, lost = random_parts(t - taken, n, generator), random_parts(taken, n, generator)
-    inputs, targets, spans, at = [], [], [], 0
-    for i in range(n):
-        span = Span(at + kept[i], at + kept[i] + lost[i])
-        inputs += [*tokens[at : span.start].tolist(), sentinels[i]]
-        targets += [sentinels[i], *tokens[span.start : span.end].tolist()]
-        spans.append(span)
+    spans = spread(random_parts(taken, n, generator), t, generator)
+    inputs, targets, at = [], [], 0
+    for span, sentinel in zip(spans, sentinels, strict=False):
+        inputs += [*tokens[at : span.start].tolist(), sentinel]
+        targets += [sentinel, *tokens[span.start : span.end].tolist()]
         at = span.end
+    inputs += tokens[at:].tolist()
     targets.append(sentinels[n])
-    return DamagedTrace(tokens, tuple(spans), as_tokens(inputs, tokens), as_tokens(targets, tokens))
+    return DamagedTrace(tokens, spans, as_tokens(inputs, tokens), as_tokens(targets, tokens))
 
 
 def text_infilling(
@@ -104,17 +104,13 @@ def text_infilling(
     if not 0 < share <= 1 or mean_length <= 0:
         raise ValueError(f"share must be above 0 and at most 1, mean_length positive: {share}, {mean_length}")
     lengths = poisson_lengths(max(round(share * t), 1), mean_length, generator)
-    lengths = fitting(lengths, t)
-    gaps = t - sum(lengths) + 1  # before, between and behind the kept tokens
-    places = torch.randperm(gaps, generator=generator)[: len(lengths)].sort().values.tolist()
-    inputs, spans, at = [], [], 0
-    for i, (place, length) in enumerate(zip(places, lengths, strict=True)):
-        start = place + sum(lengths[:i])
-        inputs += [*tokens[at:start].tolist(), mask_token]
-        spans.append(Span(start, start + length))
-        at = start + length
+    spans = spread(fitting(lengths, t), t, generator)
+    inputs, at = [], 0
+    for span in spans:
+        inputs += [*tokens[at : span.start].tolist(), mask_token]
+        at = span.end
     inputs += tokens[at:].tolist()
-    return DamagedTrace(tokens, tuple(spans), as_tokens(inputs, tokens), tokens.clone())
+    return DamagedTrace(tokens, spans, as_tokens(inputs, tokens), tokens.clone())
 
 
 def next_sentence_pair(n: int, first: int, generator: torch.Generator) -> SentencePair:
@@ -131,6 +127,14 @@ def next_sentence_pair(n: int, first: int, generator: torch.Generator) -> Senten
     others = [i for i in range(n) if i not in (first, first + 1)]
     drawn = others[int(torch.randint(len(others), (), generator=generator))]
     return SentencePair(first, first + 1 if follows else drawn, follows)
+
+
+def spread(lengths: list[int], t: int, generator: torch.Generator) -> tuple[Span, ...]:
+    """Spans of these lengths in a text of t tokens, each in a gap of its own before, between or behind the kept tokens."""
+    gaps = t - sum(lengths) + 1
+    places = torch.randperm(gaps, generator=generator)[: len(lengths)].sort().values.tolist()
+    starts = [place + sum(lengths[:i]) for i, place in enumerate(places)]
+    return tuple(Span(start, start + length) for start, length in zip(starts, lengths, strict=True))
 
 
 def random_parts(total: int, n: int, generator: torch.Generator) -> list[int]:

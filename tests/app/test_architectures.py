@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from core.models.configs import PRESETS
+from core.text.tokens import split
 from tests.app.claims import runs
-from tests.app.harness import assert_whole, link_of, open_page
+from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from tests.core.cost.test_sizes import PUBLISHED
+from ui import strips
 from ui.checks import architectures as checks
 from ui.course.architectures import MODELS, PARTS
 from ui.figures import architectures_counts as counted
+from ui.figures import architectures_maps as maps
 from ui.frame import takeaway
+from ui.numbers import number
 from ui.words import LANGUAGES, Words
 
 WORDS = Words("en", "architectures")
@@ -29,8 +33,8 @@ def test_gpt_1_against_gpt_2_is_what_the_page_opens_with(caplog):
     app = open_page("architectures", {"lang": "en"})
     assert_whole(app, caplog)
     told = prose(app)
-    for number in ("116,534,784", "124,439,808", "7,510,272"):
-        assert number in told
+    for count in ("116,534,784", "124,439,808", "7,510,272"):
+        assert count in told
     assert "≠ **Norm, place** | behind the addition (Post-LN) | before the sub-layer (Pre-LN)" in told
     assert "traits that differ: **5**" in told
     assert "Positions: learned table, added" in told.split("**Alike in both.**")[1]
@@ -67,7 +71,7 @@ def test_a_pair_of_the_list_sets_both_choosers_and_swaps_them(caplog):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("tab", ["parts", "own", "code", "where"])
+@pytest.mark.parametrize("tab", ["parts", "masks", "goals", "own", "code", "where"])
 def test_each_tab_is_whole(tab, lang, caplog):
     app = open_page("architectures", {"lang": lang, "left": "bert-base", "right": "own"}, tab=tab)
     assert_whole(app, caplog)
@@ -132,6 +136,102 @@ def test_what_is_said_of_sizes_is_so(monkeypatch):
         key = "equal_size" if sizes[0] == sizes[1] else "larger_b" if sizes[1] > sizes[0] else "larger_a"
         assert f"**{sizes[0]:,}**" in said.of(f"notice.{key}")
         assert (said.of("notice.same") is not None) == (a == b)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "cell", ["encoder.1.1", "decoder.0.1", "prefix.0.2", "source.0.0", "target.2.1", "cross.3.1"]
+)
+def test_every_map_has_its_story(cell, lang, caplog):
+    app = open_page("architectures", {"lang": lang, "map_cell": cell}, tab="masks")
+    assert_whole(app, caplog)
+    assert lines_of_code(app)[-1].split(" = ")[0] in ("reading", "writing", "prefixed", "two")
+    name, i, j = cell.split(".")
+    seen = maps.compute(
+        split("the kitten eats fish , the puppy eats bones .", 24).tokens,
+        tuple("小猫吃鱼，小狗吃骨头。"),
+        3,
+        7,
+    )
+    value = seen.values(name)[int(i), int(j)]
+    assert ("-\\infty" in prose(app)) == (value == 0)
+    assert number(value) in prose(app).rsplit("A_{ij}", 1)[1]
+
+
+def test_pairs_are_counted_at_every_setting(monkeypatch):
+    for said in runs("architectures", 25, 1, monkeypatch, tab="masks", figure="architectures_maps"):
+        assert not said.number_slips(), said.number_slips()
+        result = said.results[0][0]
+        n, m = len(result.parameters["source"]), len(result.parameters["target"])
+        prefix = min(said.settings["prefix"], n)
+        seen = sum(j <= i or j < prefix for i in range(n) for j in range(n))
+        told = said.of("map.notice.pairs")
+        assert f"**{n * n}** in the encoder, **{n * (n + 1) // 2}** in the decoder, **{seen}** with" in told
+        assert (seen == n * n and n > 1) == (said.of("map.notice.prefix_all") is not None)
+        same = said.of("map.notice.prefix_causal") is not None
+        assert same == (seen == n * (n + 1) // 2 and seen < n * n)
+        for name in maps.NAMES:
+            np.testing.assert_allclose(result.values(name).sum(1), 1)
+        assert f"together {n * n + m * (m + 1) // 2 + n * m}" in said.of("map.notice.three")
+
+
+def test_what_is_said_of_exercises_is_so(monkeypatch):
+    drawn = {}
+    real = strips.draw
+    monkeypatch.setattr(
+        strips, "draw", lambda key, shown, **more: drawn.update({"": shown}) or real(key, shown, **more)
+    )
+    for said in runs("architectures", 40, 2, monkeypatch, tab="goals"):
+        assert not said.number_slips(), said.number_slips()
+        p = said.settings
+        text = split(p["s"], 24).tokens
+        if p["goal"] == "nsp":
+            (pair,) = drawn[""]
+            assert [t.text for t in pair.tokens].count("[SEP]") == 2
+            assert [t.below for t in pair.tokens] == sorted(t.below for t in pair.tokens)
+            continue
+        if p["goal"] == "spans" and len(text) < 2:
+            assert said.of("goal.too_short")
+            continue
+        shown = {strip.name: strip for strip in drawn[""]}
+        assert [t.text for t in shown["text"].tokens] == list(text)
+        targets = [t.text for t in shown["targets"].tokens]
+        losses = sum(t != "·" for t in targets)
+        expected = {
+            "next": len(text) - 1,
+            "mlm": max(1, round(p["share"] / 100 * len(text))),
+            "infill": len(text),
+        }
+        assert losses == expected.get(p["goal"], losses)
+        notice = said.of(f"goal.notice.{p['goal']}")
+        assert f"**{losses}**" in notice
+        if p["goal"] == "next":
+            assert targets[:-1] == list(text[1:])
+        elif p["goal"] == "mlm":
+            for token, seen, target in zip(text, shown["read"].tokens, targets, strict=True):
+                assert target in ("·", token)
+                assert seen.text == token or target == token
+                assert (seen.below == "as it is") == (target == "·")
+        elif p["goal"] == "infill":
+            assert targets == list(text)
+        else:
+            pieces = "\0".join(targets).split("⟨")[1:]
+            missing = {piece.split("⟩")[0]: piece.split("\0")[1:] for piece in pieces}
+            back = [
+                w
+                for t in shown["read"].tokens
+                for w in (missing[t.text[1:-1]] if t.text[0] == "⟨" else [t.text])
+            ]
+            assert [w for w in back if w] == list(text)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("goal", ["next", "mlm", "nsp", "spans", "infill"])
+@pytest.mark.parametrize("s", ["a", "<end> [MASK] | `x` $y$ **b**", "你好，世界🙂"])
+def test_any_text_can_be_an_exercise(goal, s, lang, caplog):
+    app = open_page("architectures", {"lang": lang, "goal": goal, "s": s, "share": "50"}, tab="goals")
+    assert_whole(app, caplog)
+    assert bool(app.info) == (goal == "spans" and s == "a")
 
 
 STATES = {

@@ -123,6 +123,18 @@ TRIALS |= {
     "core.cost.sizes.count_parameters": """
 [v for place in ("pre", "post", "none") for v in vars(count_parameters(ModelConfig(
     "m", 0, 8, 4, 16, 50, "encoder-decoder", 2, 3, norm_place=place, limit=9, embedding_norm=True, tied=False))).values()]""",
+    "core.models.families.family_maps": """
+[x for a in family_maps(Tensor([0, 1, 2]).long(), Tensor([3, 1]).long(), 2, 4, 5).values() for x in vars(a).values()]""",
+    "core.models.masked_language.mask_tokens": """
+[*vars(mask_tokens(torch.arange(40), 50, 49, torch.Generator().manual_seed(3), 0.4, (1, 2))).values()]""",
+    "core.models.masked_language.next_token_targets": "[next_token_targets(torch.arange(5))]",
+    "core.models.denoising.span_corruption": """
+(lambda t: [t.inputs, t.targets, *map(vars, t.spans)])(
+    span_corruption(torch.arange(40), range(90, 99), torch.Generator().manual_seed(3), 0.4))[:2]""",
+    "core.models.denoising.text_infilling": """
+(lambda t: [t.inputs, t.targets])(text_infilling(torch.arange(40), 99, torch.Generator().manual_seed(3)))""",
+    "core.models.denoising.next_sentence_pair": """
+[n for i in range(6) for n in vars(next_sentence_pair(9, i, torch.Generator().manual_seed(i))).values()]""",
     "core.text.byte_pairs.learn": "[merge.count for merge in learn('the cat the hat\\nthe cat', 5)]",
     "core.text.byte_pairs.counts_of": "counts_of('aaa ab ab', [(b'a', b'b'), (b' ', b'ab')])",
     "core.text.byte_pairs.encode": "[*encode('鱼 cat', [Merge(b'a', b't', 2), Merge(b'c', b'at', 2)]).ids]",

@@ -1,7 +1,7 @@
 """The registry's entry for the page on architectures."""
 
 from ui.course.page import Page
-from ui.parameters import Choice, Switch, Whole
+from ui.parameters import Cell, Choice, Switch, Text, Whole
 
 MODELS = (
     "transformer-base",
@@ -34,6 +34,17 @@ OWN = (
     Choice("own_context", ("512", "1024", "2048", "4096", "8192"), "2048"),
     Switch("own_tied", True),
 )
+MAPS = ("encoder", "decoder", "prefix", "source", "target", "cross")
+EXPERIMENTS = (
+    Text("s", "the kitten eats fish , the puppy eats bones .", limit=200),
+    Text("t", "小猫吃鱼，小狗吃骨头。", limit=200),
+    Whole("prefix", 0, 24, 3),
+    Whole("seed", 0, 999, 7),
+    Choice("map_step", MAPS, "decoder"),
+    Cell("map_cell", MAPS, ("decoder", 2, 1)),
+    Choice("goal", ("next", "mlm", "nsp", "spans", "infill"), "mlm"),
+    Whole("share", 5, 50, 15, step=5),
+)
 PAGE = Page(
     "architectures",
     parameters=(
@@ -41,9 +52,18 @@ PAGE = Page(
         Choice("right", MODELS, "gpt2-small"),
         Choice("part", PARTS, "total"),
         *OWN,
+        *EXPERIMENTS,
     ),
     predictions=("grows", "direction", "grouped", "untied"),
-    shows=("core.cost.sizes.count_parameters",),
+    shows=(
+        "core.cost.sizes.count_parameters",
+        "core.models.families.family_maps",
+        "core.models.masked_language.mask_tokens",
+        "core.models.masked_language.next_token_targets",
+        "core.models.denoising.span_corruption",
+        "core.models.denoising.text_infilling",
+        "core.models.denoising.next_sentence_pair",
+    ),
     needs=("multi_head", "normalization", "positions"),
     sources=(
         "vaswani2017",
