@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from tests.app.harness import assert_whole, open_page
 from ui import course
-from ui.frame import takeaway
+from ui.frame import pieces, takeaway
 from ui.frame.where import pages_after
 from ui.words import LANGUAGES, Words
 
@@ -101,6 +101,21 @@ def test_the_offline_page_tells_its_state_as_text_and_asks_for_nothing(taken, la
 @pytest.mark.parametrize("page", TABBED, ids=lambda page: page.stem)
 def test_every_shared_tab_opens_whole(page, tab, lang, caplog):
     assert_whole(open_page(page.stem, {"lang": lang}, tab=tab), caplog)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", TABBED, ids=lambda page: page.stem)
+def test_what_is_promised_is_what_is_handed_out(monkeypatch, page, lang):
+    drawn = []
+    monkeypatch.setattr(pieces, "draw_takeaway", lambda entry, values, words, picture, **_: drawn.append(picture))  # fmt: skip
+    open_page(page.stem, {"lang": lang}, tab="takeaway")
+    (picture,) = drawn
+    words, shared = Words(lang, page.stem), Words(lang)
+    notes = " ".join(words(f"takeaway.{name}") for name in ("csv_note", "html_note", "picture"))
+    matrices_named = {"en": "matri", "zh": "矩阵"}[lang] in notes
+    assert matrices_named == bool(picture.rows), "matrices are promised where there are some, and there only"
+    if "tokenizers" in words.table("notebook")["intro"]:
+        assert words("takeaway.ipynb_note") != shared("takeaway.ipynb_note"), "it needs more than PyTorch"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

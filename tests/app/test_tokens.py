@@ -10,6 +10,7 @@ import torch
 from tokenizers import Tokenizer
 
 from core.text import byte_pairs
+from core.text.lookup import seeded_table
 from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from ui import course, strips
@@ -23,6 +24,7 @@ from ui.figures import (
     tokens_tied,
 )
 from ui.frame import takeaway
+from ui.numbers import number
 from ui.trained_toy import table_before, trained_toy
 from ui.words import LANGUAGES, Words
 
@@ -240,19 +242,25 @@ def test_the_tied_output_has_its_stories(cell, lang, caplog):
 
 @pytest.mark.parametrize("seed", range(0, 40, 7))
 @pytest.mark.parametrize("d", [2, 5, 16])
-def test_what_is_said_of_the_table_is_so(seed, d):
-    result = figure.compute("aa the cat the cat", 100, seed)
+@pytest.mark.parametrize("n", [0, 100, figure.MOST])
+def test_what_is_said_of_the_table_is_so(seed, d, n):
+    result = figure.compute("aa the cat the cat", n, seed)
     for scaled in (False, True):
         looked = tokens_lookup.compute(result, d, scaled)
         x, table = looked.values("rows"), looked.values("table")
         np.testing.assert_array_equal(x, table[[looked.facts["used"].index(i) for i in looked.facts["ids"]]])
-        own = sum(
-            logits.argmax() == looked.facts["used"].index(i)
-            for logits, i in zip(looked.values("logits"), looked.facts["ids"], strict=True)
-        )
-        assert own == looked.facts["own"]
+        whole = seeded_table(seed, 256 + n, d).numpy()  # the table that the vocabulary above has
+        np.testing.assert_array_equal(table, whole[list(looked.facts["used"])])
+        own = sum((whole @ whole[i]).argmax() == i for i in looked.facts["ids"])
         told = " ".join(tokens_tied.notices(looked, WORDS))
         assert f"own token: {own} of {len(looked.facts['ids'])}" in told
+        assert f"among all {number(256 + n)} entries" in told
+        assert f"{number(256 + n)} · {d} = {number((256 + n) * d)} numbers" in told
+        used = len(looked.facts["used"])
+        copied = tokens_lookup.notices(looked, WORDS)[0]
+        assert f"of the {number(256 + n)} products" in copied
+        assert f"the other {number(256 + n - used)}" in copied
+        assert looked.shapes["logits"] == (len(looked.facts["ids"]), 256 + n)
         assert looked.facts["scaled_size"] == pytest.approx(np.sqrt((looked.values("output") ** 2).mean()))
 
 

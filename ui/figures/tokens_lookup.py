@@ -12,7 +12,7 @@ from ui.numbers import number
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
-VOCAB = 256 + MOST  # rows of the whole table, so that a token keeps its row when the merges change
+ROWS_DRAWN = 256 + MOST  # then cut to the vocabulary, so that a token keeps its row when the merges change
 MOST_TOKENS = 12  # positions that are drawn
 LOOKUP = ("one_hot", "table", "rows", "output")
 
@@ -24,12 +24,17 @@ def first_tokens(result: Result) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def compute(result: Result, d: int, scaled: bool) -> Result:
-    """Look-up and output for the first tokens; of the table only the rows that they use."""
+    """Look-up and output for the first tokens; of the table only the rows that they use.
+
+    What a position scores highest is asked of the whole table, of which the picture shows a few rows.
+    """
     tokens, ids = first_tokens(result)
+    vocab = result.facts["sizes"]["pairs"]
     used = tuple(dict.fromkeys(ids))
     names = tuple(tokens[ids.index(i)] for i in used)
     places = torch.tensor([used.index(i) for i in ids])
-    table = seeded_table(result.parameters["seed"], VOCAB, d)[list(used)]  # [U, d]
+    whole = seeded_table(result.parameters["seed"], ROWS_DRAWN, d)[:vocab]  # [V, d]
+    table = whole[list(used)]  # [U, d]
     trace = lookup(places, table, scaled)
     logits = tied_logits(trace.rows, table)  # [T, U]
     arrays = {
@@ -43,18 +48,19 @@ def compute(result: Result, d: int, scaled: bool) -> Result:
         ),
         "logits": Array.of(logits, tokens, names, axes=("token", "entry")),
     }
-    own = logits[torch.arange(len(ids)), places]  # [T]
+    highest = tied_logits(trace.rows, whole).argmax(-1)  # [T]
     facts = {
         "ids": ids,
         "used": used,
         "repeats": len(ids) - len(used),
         "size": float(table.square().mean().sqrt()),
         "scaled_size": float(trace.output.square().mean().sqrt()),
-        "own": int((own >= logits.max(-1).values).sum()),
+        "own": int((highest == torch.tensor(ids)).sum()),
+        "vocab": vocab,
     }
     parameters = result.parameters | {"d": d, "scaled": scaled}
     t = len(ids)
-    shapes = {"one_hot": (t, VOCAB), "table": (VOCAB, d), "transposed": (d, VOCAB), "logits": (t, VOCAB)}
+    shapes = {"one_hot": (t, vocab), "table": (vocab, d), "transposed": (d, vocab), "logits": (t, vocab)}
     return Result(parameters, arrays, facts, shapes=shapes)
 
 
@@ -82,7 +88,7 @@ def drawn(name: str, result: Result, words: Words) -> Matrix:
 
 
 def _cut(result: Result) -> tuple[int, int]:
-    return len(result.facts["used"]), VOCAB - len(result.facts["used"])
+    return len(result.facts["used"]), result.facts["vocab"] - len(result.facts["used"])
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
@@ -108,7 +114,7 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
         "value": array.values[i, j],
         "column": array.columns[j],
     }
-    told |= {"vocab": VOCAB, "d": result.parameters["d"], "seed": result.parameters["seed"]}
+    told |= {"vocab": result.facts["vocab"], "d": result.parameters["d"], "seed": result.parameters["seed"]}
     if name == "table":
         return words("emb.why.table", id=result.facts["used"][i], **told)
     told["id"] = result.facts["ids"][i]
@@ -133,14 +139,8 @@ def notices(result: Result, words: Words) -> list[str]:
     """What to notice: a look-up is a product, the size of the table, what √d is for."""
     facts, d = result.facts, result.parameters["d"]
     used, rest = _cut(result)
-    told = {"used": used, "rest": rest, "vocab": VOCAB, "d": d, "repeats": facts["repeats"], "root": d**0.5}
-    told |= {
-        "size": facts["size"],
-        "scaled": facts["scaled_size"],
-        "position": 0.5**0.5,
-        "numbers": VOCAB * d,
-    }
-    told |= {"tokens": len(facts["ids"])}
+    told = {"used": used, "rest": rest, "vocab": facts["vocab"], "repeats": facts["repeats"], "root": d**0.5}
+    told |= {"size": facts["size"], "scaled": facts["scaled_size"], "position": 0.5**0.5}
     return [
         words("emb.notice.copy", **told),
         words("emb.notice.repeats" if facts["repeats"] else "emb.notice.no_repeats", **told),

@@ -93,7 +93,7 @@ def _told(near: Near, words: Words) -> dict:
     pairs = zip(near.names[:3], near.after[:3], strict=True)
     told = {
         "word": near.word,
-        "first": Raw(", ".join(f"{quote(name)} {number(float(x))}" for name, x in pairs)),
+        "first": Raw(listed((f"{quote(name)} {number(float(x))}" for name, x in pairs), words)),
     }
     told |= {"after": float(near.after.mean()), "before": float(near.before.mean()), "count": len(near.names)}
     told |= {"same": near.same, "twins": near.twins, "vocab": near.vocab, "width": near.width}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.figures.tokens_lookup import VOCAB, drawn
+from ui.figures.tokens_lookup import drawn
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.result import Result
@@ -19,7 +19,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
     facts = result.facts
-    return words.plain("tied.summary", tokens=len(facts["ids"]), own=facts["own"])
+    return words.plain("tied.summary", tokens=len(facts["ids"]), own=facts["own"], vocab=facts["vocab"])
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
@@ -37,7 +37,8 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
         return words(f"tied.why.{name}", **told)
     h, entry = result.values("hidden")[i], result.values("transposed")[:, j]
     own = result.facts["used"][j] == result.facts["ids"][i]
-    story = words("tied.why.logits", sum=sum_of_products(h, entry), d=result.parameters["d"], **told)
+    told |= {"id": result.facts["used"][j], "sum": sum_of_products(h, entry), "d": result.parameters["d"]}
+    story = words("tied.why.logits", **told)
     return story + "\n\n" + words("tied.why.own", **told) if own else story
 
 
@@ -45,14 +46,7 @@ def notices(result: Result, words: Words) -> list[str]:
     """What to notice: dot products as scores, what is saved, and what an empty model would predict."""
     facts, d = result.facts, result.parameters["d"]
     t = len(facts["ids"])
-    told = {
-        "own": facts["own"],
-        "tokens": t,
-        "d": d,
-        "used": len(facts["used"]),
-        "numbers": VOCAB * d,
-        "vocab": VOCAB,
-    }
+    told = {"own": facts["own"], "tokens": t, "d": d, "vocab": facts["vocab"], "numbers": facts["vocab"] * d}
     own = "tied.notice.own_all" if facts["own"] == t else "tied.notice.own_some"
     return [words(own, **told), words("tied.notice.size", **told), words("tied.notice.gradient", **told)]
 
