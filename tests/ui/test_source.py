@@ -2,9 +2,6 @@
 
 import ast
 import importlib
-import json
-import subprocess
-import sys
 import types
 
 import numpy as np
@@ -12,6 +9,7 @@ import pytest
 import torch
 
 from core.attention import dot_product, masks, numpy_twin, toy
+from tests.ui.outside import run_outside
 from ui import course, source
 from ui.names import names_used
 from ui.source import closure, line_that_makes, source_of
@@ -118,6 +116,31 @@ TRIALS = {
 [*vars(batch_first_trap(
     MultiHeadAttention.seeded(torch.Generator().manual_seed(1), 8, 4, 2), torch.arange(48.0).reshape(2, 3, 8).sin()
 )).values()]""",
+    "core.block.position_schemes.attend_at": """
+[step for scheme in ("sinusoidal", "learned", "rope", "alibi") for step in [attend_at(
+    torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), scheme, 2, table=torch.ones(9, 4), head=1
+)] for step in (step.q, step.k, step.attention.weights)]""",
+    "core.block.positions.sinusoidal": "[sinusoidal(5, 6, 100.0)]",
+    "core.block.positions.shift_matrix": "[shift_matrix(6, 3)]",
+    "core.block.positions.similarity_at": "[similarity_at(torch.arange(5), 8)]",
+    "core.block.positions.learned": "[learned(Tensor([[1, 2], [3, 4], [5, 6]]), 2)]",
+    "core.block.positions.alibi_bias": "[alibi_bias(12, 4)]",
+    "core.block.rope.apply_rope": """
+[apply_rope(torch.arange(12.0).reshape(3, 4), torch.arange(3), torch.tensor([1.0, 0.1]), layout) for layout in ("half", "interleaved")]""",
+    "core.block.rope.scores_by_distance": """
+[*vars(scores_by_distance(torch.arange(4.0), torch.ones(4), torch.arange(7), torch.tensor([1.0, 0.1]))).values()]""",
+    "core.block.rope.compare_layouts": """
+[*vars(compare_layouts(
+    torch.arange(12.0).reshape(3, 4).sin(), torch.arange(12.0).reshape(3, 4).cos(), torch.arange(3), torch.tensor([1.0, 0.1])
+)).values()]""",
+    "core.block.frequencies.position_interpolation": "[position_interpolation(8, 10000.0, 4.0)]",
+    "core.block.frequencies.ntk_aware": "[ntk_aware(8, 10000.0, 4.0)]",
+    "core.block.frequencies.yarn": "[*yarn(16, 10000.0, 4.0, 512)]",
+    "core.block.frequencies.longrope": "[longrope(8, 10000.0, (1.0, 2.0, 3.0, 4.0))]",
+    "core.block.extrapolation.range_test": """
+[*vars(range_test(Head(torch.ones(4), torch.arange(4.0)), torch.tensor([1.0, 0.01]), torch.tensor([1.0, 0.005]), 64, 128)).values()]""",
+    "core.block.position_order.shuffle_test": """
+[shuffle_test(torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), (2, 0, 1), "rope").expected_weights]""",
 }
 TRIALS |= {
     "core.cost.sizes.count_parameters": """
@@ -145,31 +168,6 @@ TRIALS |= {
     "core.text.lookup.lookup": "[*vars(lookup(Tensor([2, 0]).long(), Tensor([[0, 1], [2, 3], [4, 5]]), True)).values()]",
     "core.text.lookup.tied_logits": "[tied_logits(Tensor([[0, 1], [2, 3]]), Tensor([[0, 1], [2, 3], [4, 5]]))]",
     "core.text.lookup.neighbours": "[*vars(neighbours(torch.arange(12.0).reshape(4, 3).sin(), 1, 2)).values()]",
-    "core.block.position_schemes.attend_at": """
-[step for scheme in ("sinusoidal", "learned", "rope", "alibi") for step in [attend_at(
-    torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), scheme, 2, table=torch.ones(9, 4), head=1
-)] for step in (step.q, step.k, step.attention.weights)]""",
-    "core.block.positions.sinusoidal": "[sinusoidal(5, 6, 100.0)]",
-    "core.block.positions.shift_matrix": "[shift_matrix(6, 3)]",
-    "core.block.positions.similarity_at": "[similarity_at(torch.arange(5), 8)]",
-    "core.block.positions.learned": "[learned(Tensor([[1, 2], [3, 4], [5, 6]]), 2)]",
-    "core.block.positions.alibi_bias": "[alibi_bias(12, 4)]",
-    "core.block.rope.apply_rope": """
-[apply_rope(torch.arange(12.0).reshape(3, 4), torch.arange(3), torch.tensor([1.0, 0.1]), layout) for layout in ("half", "interleaved")]""",
-    "core.block.rope.scores_by_distance": """
-[*vars(scores_by_distance(torch.arange(4.0), torch.ones(4), torch.arange(7), torch.tensor([1.0, 0.1]))).values()]""",
-    "core.block.rope.compare_layouts": """
-[*vars(compare_layouts(
-    torch.arange(12.0).reshape(3, 4).sin(), torch.arange(12.0).reshape(3, 4).cos(), torch.arange(3), torch.tensor([1.0, 0.1])
-)).values()]""",
-    "core.block.frequencies.position_interpolation": "[position_interpolation(8, 10000.0, 4.0)]",
-    "core.block.frequencies.ntk_aware": "[ntk_aware(8, 10000.0, 4.0)]",
-    "core.block.frequencies.yarn": "[*yarn(16, 10000.0, 4.0, 512)]",
-    "core.block.frequencies.longrope": "[longrope(8, 10000.0, (1.0, 2.0, 3.0, 4.0))]",
-    "core.block.extrapolation.range_test": """
-[*vars(range_test(Head(torch.ones(4), torch.arange(4.0)), torch.tensor([1.0, 0.01]), torch.tensor([1.0, 0.005]), 64, 128)).values()]""",
-    "core.block.position_order.shuffle_test": """
-[shuffle_test(torch.arange(12.0).reshape(3, 4).sin(), *torch.arange(48.0).reshape(3, 4, 4).cos(), (2, 0, 1), "rope").expected_weights]""",
 }
 # A decoder for three functions that need one.
 TINY = """Decoder.seeded(
@@ -203,28 +201,6 @@ TWIN_TRIALS = {
     NumpyProjections(*(np.cos(np.arange(n * 4.0).reshape(n, 4)) for n in (4, 2, 2, 4))),
 )""",
 }
-
-
-def run_outside(text: str, expression: str, tmp_path) -> list[np.ndarray]:
-    """Evaluate an expression after the text, in a Python that knows nothing of this repository."""
-    script = tmp_path / "alone.py"
-    ending = (
-        f"result = {expression.strip()}\n"
-        "import json\n"
-        "assert not [m for m in __import__('sys').modules if m.split('.')[0] in ('core', 'ui')]\n"
-        "print(json.dumps([r if isinstance(r, (int, float)) else r.tolist() for r in result]))\n"
-    )
-    script.write_text(f"{text}\n{ending}", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-I", str(script)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return [np.array(value) for value in json.loads(done.stdout)]
 
 
 def run_here(module: types.ModuleType, expression: str) -> list[np.ndarray]:
