@@ -6,7 +6,7 @@ const { formatNumber, fillNodes, fillText, visible } = await import('./matrix/te
 const { decode } = await import('./matrix/wire.js' + new URL(import.meta.url).search)
 const { STYLE } = await import('./matrix/style.js' + new URL(import.meta.url).search)
 const { paletteOf } = await import('./matrix/colour.js' + new URL(import.meta.url).search)
-const { arrange, ARROWS_FROM, NUMBERS_FROM } = await import('./matrix/layout.js' + new URL(import.meta.url).search)
+const { arrange, arrangeLarge, canGrow, ARROWS_FROM, NUMBERS_FROM } = await import('./matrix/layout.js' + new URL(import.meta.url).search)
 const { makeView, buildView, paintView, markView, ringView, arrowOf, isCanvas, beyond } = await import('./matrix/draw.js' + new URL(import.meta.url).search)
 const { fillTable, pictureOf, saveFile } = await import('./matrix/extras.js' + new URL(import.meta.url).search)
 
@@ -47,6 +47,7 @@ class Picture {
     this.views = new Map()
     this.arrows = []
     this.hover = null // [name, row, column] under the pointer or with the keyboard's focus
+    this.large = false // the reader asked for numbers in a matrix whose cells are too small for them
     this.sent = 0
     this.toggled = [] // clicks [number, name, row, column] in matrices to draw in that Python has not seen yet
     this.root = element('div', 'picture')
@@ -71,10 +72,15 @@ class Picture {
     const scroll = element('div', 'scroll', this.details)
     scroll.tabIndex = -1
     this.table = element('table', '', scroll)
+    this.grow = element('button', 'grow', this.foot)
     this.save = element('button', 'save', this.foot)
-    this.save.type = 'button'
+    this.grow.type = this.save.type = 'button'
     this.details.addEventListener('toggle', () => this.paintTable())
     this.save.addEventListener('click', () => this.download())
+    this.grow.addEventListener('click', () => {
+      this.large = !this.large
+      this.draw()
+    })
   }
 
   destroy() {
@@ -124,7 +130,9 @@ class Picture {
     this.root.lang = lang
     this.root.classList.toggle('narrow', this.width <= 600)
     this.stage.setAttribute('aria-label', summary)
-    this.stage.style.height = `${plan.height}px`
+    const wider = plan.width > this.width
+    this.stage.classList.toggle('wider', wider)
+    this.stage.style.height = `${plan.height + (wider ? 16 : 0)}px` // room for the scroll bar
     this.drawBlocks(rows.flat(), plan, measure)
     this.drawArrows(plan, measure)
     this.drawFoot(words)
@@ -134,21 +142,31 @@ class Picture {
 
   arranged(rows, measure) {
     const parts = rows.map((row) => row.map((spec) => [spec.name, spec.title, spec.note, spec.arrow, spec.axisTitles, spec.rowTexts, spec.columnTexts]))
-    const key = JSON.stringify([parts, this.focus, this.width, this.font])
-    if (key !== this.planKey) this.plan = arrange(rows, this.focus, this.width, measure)
+    const key = JSON.stringify([parts, this.focus, this.width, this.font, this.large])
+    if (key !== this.planKey) {
+      this.plan = arrange(rows, this.focus, this.width, measure)
+      this.growable = canGrow(rows.flat().find(({ name }) => name === this.focus), this.plan.blocks.get(this.focus))
+      if (this.growable && this.large) this.plan = arrangeLarge(rows, this.focus, this.width, measure)
+    }
     this.planKey = key
     return this.plan
   }
 
-  drawFoot({ table, download }) {
-    const key = [table, download, this.width, this.font].join('|')
+  drawFoot({ table, download, larger, smaller }) {
+    const grow = this.large ? smaller : larger
+    const key = [table, download, grow, this.growable, this.width, this.font].join('|')
     if (key === this.footKey) return
     this.footKey = key
     this.summary.textContent = table
     this.save.textContent = download
-    const tools = this.width > 600 ? this.save.offsetWidth + 18 : 0
+    this.grow.textContent = grow
+    this.grow.hidden = !this.growable
+    const wide = this.width > 600
+    const tools = wide ? this.save.offsetWidth + 18 : 0
+    const used = tools + this.summary.offsetWidth + 18
     this.summary.style.marginRight = `${tools}px`
-    this.read.style.right = `${tools + this.summary.offsetWidth + 18}px`
+    this.grow.style.cssText = wide ? `right:${used}px` : `left:${used}px`
+    this.read.style.right = `${used + (this.growable ? this.grow.offsetWidth + 18 : 0)}px`
   }
 
   drawBlocks(specs, plan, measure) {

@@ -30,7 +30,19 @@ FILLS = ("weight", "signed")
 IDENTITIES = ("", "q", "k", "v", "residual", "norm")
 # What the browser needs to say. "readout" holds {title}, {row_axis}, {row}, {row_label}, {column_axis}, {column},
 # {column_label}, {value}; "grid" holds {title}, {rows}, {columns}; the name of every axis is a key of its own.
-WORDS = ("readout", "grid", "focus", "hidden", "nan", "point", "table", "download", "filename")
+WORDS = (
+    "readout",
+    "grid",
+    "focus",
+    "hidden",
+    "nan",
+    "point",
+    "larger",
+    "smaller",
+    "table",
+    "download",
+    "filename",
+)
 _STATIC = Path(__file__).resolve().parent.parent / "static"
 # In the order in which each may use those before it.
 _PARTS = ("text", "wire", "style", "colour", "layout", "draw", "extras")
@@ -70,7 +82,9 @@ class Matrix:
     hidden_as: str = ""  # what a hidden cell means, where it is not "−∞, hidden by the mask"
     # What rows and columns are marked by, where that is not `axes`: matrices of the same things in another order.
     marks: tuple[str, str] | None = None
-    order: tuple[int, ...] = ()  # the thing in each place of a marked square, or of the rows; empty: as numbered
+    order: tuple[
+        int, ...
+    ] = ()  # the thing in each place of a marked square, or of the rows; empty: as numbered
     draw: bool = False  # a click on a cell toggles it instead of choosing it
     whole: bool = False  # whole numbers, shown without decimals
 

@@ -2,10 +2,9 @@
 // elements. Colours and sizes are attributes, not styles, so that the picture can be saved as it is.
 const { visible, formatNumber, formatInCell } = await import('./text.js' + new URL(import.meta.url).search)
 const { stepOf, STEPS } = await import('./colour.js' + new URL(import.meta.url).search)
-const { FONT, NUMBERS_FROM, shownLabel } = await import('./layout.js' + new URL(import.meta.url).search)
+const { FONT, NUMBERS_FROM, MOST_ELEMENTS, shownLabel } = await import('./layout.js' + new URL(import.meta.url).search)
 
 const SVG = 'http://www.w3.org/2000/svg'
-const MOST_ELEMENTS = 30 // rows or columns
 let serial = 0
 
 export function svg(tag, attributes = {}, ...children) {
@@ -33,7 +32,7 @@ export function makeView() {
 }
 
 // Large matrices, and thumbnails that are not in focus, are pixels: a redraw of eight heads must not move thousands of elements.
-export const isCanvas = ({ shape, pixels }, { role }) => Math.max(...shape) > MOST_ELEMENTS || (pixels && role !== 'focus')
+export const isCanvas = ({ shape, pixels }, { role, large }) => !large && (Math.max(...shape) > MOST_ELEMENTS || (pixels && role !== 'focus'))
 
 const round = (x) => Math.round(x * 100) / 100
 

@@ -3,6 +3,7 @@ const { visible, ellipsis } = await import('./text.js' + new URL(import.meta.url
 
 export const FONT = { title: 14, small: 12.5, note: 11.5, axis: 11, arrow: 12, bar: 10 }
 export const NUMBERS_FROM = 28 // the smallest cell with a number in it
+export const MOST_ELEMENTS = 30 // rows or columns of a matrix that is not drawn as pixels
 const PHONE = 600
 export const ARROWS_FROM = 700
 const SCALE_FROM = 1000 // the strip with the colours of the scale
@@ -10,7 +11,9 @@ const FOOT = 28 // the read-out line
 const ROW_GAP = 10
 const MOST = { focus: 44, main: 22, strip: 14 } // cell sizes
 const SHARES = [0.48, 0.43, 0.38, 0.33] // small cells of the main row, as a share of the cell in focus; the first that fits
-const STRIP_SHARE = 0.25
+const STRIP_SHARES = [0.25, 0.2, 0.15, 0.12, 0.09, 0.07] // of the rows above; a wide one must not make the cell in focus small
+const LEAST_SHARES = [0.38, 0.33, 0.3, 0.27, 0.24] // of the main row, where that brings numbers into the cell in focus
+const MOST_LARGE = 3000 // cells of a matrix that is drawn larger on demand
 const LABELS = { focus: 96, main: 56, strip: 44 } // the longest label, after which it is cut
 const FITS = { focus: 0.5, main: 0.22, strip: 0.28 } // of the width, for matrices with very many columns
 const THUMB = { focus: 84, main: 64, strip: 44 } // how tall a thumbnail is at most: beside the focus, in the main row, elsewhere
@@ -22,7 +25,7 @@ const widest = (texts, size, measure, weight) => texts.reduce((most, text) => Ma
 const snap = (size) => (size >= 8 ? Math.floor(size) : size >= 2 ? Math.floor(size * 2) / 2 : size)
 
 // Size and inner geometry of one matrix with cells of `cell` px. `noted`: its row keeps a line for notes.
-export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room = Infinity }) {
+export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room = Infinity, large = false }) {
   const [R, C] = spec.shape
   const many = Math.max(R, C) > 30
   const label = cell >= 10 ? Math.max(9, Math.min(13, Math.round(cell * 0.55))) : many && role === 'focus' ? 9 : 0
@@ -53,7 +56,7 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
   const heading = Math.min(room, Math.ceil(words)) // a title with too little room is cut
   const spare = Math.max(0, heading - width)
   return {
-    role, cell, label, everyRow, everyColumn, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
+    role, cell, large, label, everyRow, everyColumn, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
     height: R * cell,
     titleLeft: Math.max(0, left - spare),
     noteLeft: Math.max(0, left - spare) + (role === 'strip' ? titleWidth + 7 : 0),
@@ -62,12 +65,12 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
   }
 }
 
-function cellFor(spec, role, focusCell, share, width, beside) {
+function cellFor(spec, role, focusCell, shares, width, beside) {
   if (spec.pixels && role !== 'focus') {
     return snap(Math.min(Math.max(focusCell * THUMB_SHARE, 2.5), THUMB[beside ? 'focus' : role] / spec.shape[0], (width * FITS[role]) / spec.shape[1]))
   }
-  const part = { focus: 1, main: share, strip: STRIP_SHARE }[role]
-  const least = role === 'focus' || focusCell < 3 ? 0 : role === 'strip' && focusCell >= 34 ? 10 : 2.5
+  const part = { focus: 1, ...shares }[role]
+  const least = role === 'focus' || focusCell < 3 ? 0 : role === 'strip' && focusCell >= 34 && part === STRIP_SHARES[0] ? 10 : 2.5
   const wanted = Math.min(MOST[role], Math.max(focusCell * part, least))
   return snap(Math.min(wanted, (width * FITS[role]) / spec.shape[1]))
 }
@@ -100,25 +103,43 @@ function put(row, y, arrows, plan) {
   }
 }
 
-function firstThat(place, fitsWidth, tall) {
-  let made = null
+// The rows at one size of the cell in focus, where they fit the width. A row above takes the first share that fits.
+function rowsAt(place, count, size, share, width) {
+  const made = Array.from({ length: count }, (_, i) => {
+    for (const strip of STRIP_SHARES) {
+      const row = place(i, size, { main: share, strip })
+      if (row.width <= width) return row
+    }
+    return place(i, size, { main: share, strip: STRIP_SHARES.at(-1) })
+  })
+  const height = made.reduce((sum, row) => sum + row.height, 0) + ROW_GAP * (count - 1)
+  return { made, height, fits: made.every((row) => row.width <= width) }
+}
+
+function firstThat(place, count, width, tall) {
+  let last = null
   for (const size of SIZES) {
+    if (size === NUMBERS_FROM - 1) {
+      const numbered = LEAST_SHARES.map((share) => rowsAt(place, count, NUMBERS_FROM, share, width)).find((rows) => rows.fits && rows.height <= tall - FOOT)
+      if (numbered) return numbered.made
+    }
     for (const share of SHARES) {
-      made = place({ size, share })
-      const height = made.reduce((sum, row) => sum + row.height, 0) + ROW_GAP * (made.length - 1)
-      if (height > tall - FOOT) break
-      if (made.every(fitsWidth)) return made
+      last = rowsAt(place, count, size, share, width)
+      if (last.height > tall - FOOT) break
+      if (last.fits) return last.made
     }
   }
-  return made
+  return last.made
 }
 
 // Desktop: the largest cells with which every row fits the width and all rows together fit the height.
-function inRows(rows, focus, width, tall, options) {
-  const arrows = width >= ARROWS_FROM
+function inRows(rows, focus, width, tall, options, arrows = width >= ARROWS_FROM) {
   const role = (spec, i) => (spec.name === focus || spec.large ? 'focus' : i === rows.length - 1 ? 'main' : 'strip')
-  const made = firstThat(({ size, share }) => rows.map((specs, i) => placeRow(specs, (spec) => role(spec, i),
-    (spec) => cellFor(spec, role(spec, i), size, share, width, specs.some((one) => one.name === focus)), width, options, arrows)), (row) => row.width <= width, tall)
+  const place = (i, size, shares) => {
+    const beside = rows[i].some((one) => one.name === focus)
+    return placeRow(rows[i], (spec) => role(spec, i), (spec) => cellFor(spec, role(spec, i), size, shares, width, beside), width, options, arrows)
+  }
+  const made = firstThat(place, rows.length, width, tall)
   const plan = { blocks: new Map(), arrows: [], width }
   let y = 0
   for (const row of made) {
@@ -136,7 +157,7 @@ function inOneColumn(rows, focus, width, options) {
   const narrow = { ...options, narrow: true }
   const all = rows.flat()
   const main = rows[rows.length - 1]
-  const lines = [{ specs: all.filter((spec) => spec.name === focus), role: 'focus', abreast: 1 }]
+  const lines = all.filter((spec) => spec.name === focus).map((spec) => ({ specs: [spec], role: 'focus', abreast: 1 }))
   const groups = [['main', main], ...rows.slice(0, -1).map((row) => ['strip', row])]
   const thumbs = (row) => row.every((spec) => spec.pixels)
   groups.sort(([, a], [, b]) => Number(thumbs(b) && b.some((spec) => spec.name === focus)) - Number(thumbs(a) && a.some((spec) => spec.name === focus)))
@@ -174,6 +195,28 @@ function fittingCell(specs, role, width, options) {
 
 function oneCell(spec, role, size, width, options) {
   return SIZES.find((cell) => cell <= size && fits(spec, role, cell, width, options)) ?? 0.2
+}
+
+// Whether the matrix in focus has cells too small for numbers, and few enough to be drawn larger.
+export function canGrow(spec, block) {
+  return (block.cell < NUMBERS_FROM || Math.max(...spec.shape) > MOST_ELEMENTS) && spec.shape[0] * spec.shape[1] <= MOST_LARGE
+}
+
+// On demand: the focus with a number in every cell, wider than the page if it must be, and the others below it.
+export function arrangeLarge(rows, focus, width, measure, tall = 450) {
+  const narrow = width <= PHONE
+  const options = { measure, narrow, scale: width >= SCALE_FROM }
+  const spec = rows.flat().find(({ name }) => name === focus)
+  const grown = { ...options, noted: Boolean(spec.note), large: true }
+  const sizes = SIZES.filter((size) => size >= NUMBERS_FROM)
+  const cell = sizes.find((size) => blockOf(spec, 'focus', size, grown).w <= width) ?? NUMBERS_FROM
+  const block = blockOf(spec, 'focus', cell, grown)
+  const others = rows.map((row) => row.filter(({ name }) => name !== focus)).filter((row) => row.length)
+  const plan = !others.length ? { blocks: new Map(), arrows: [], width, height: 0 }
+    : narrow ? inOneColumn(others, '', width, options) : inRows(others, '', width, tall, options, false)
+  for (const place of plan.blocks.values()) place.y += block.h + 16
+  plan.blocks.set(focus, { ...block, x: 0, y: 0 })
+  return { ...plan, width: Math.max(width, block.w), height: block.h + 16 + plan.height }
 }
 
 // rows: lists of {name, title, note, arrow, shape, rowTexts, columnTexts, axisTitles}; measure(text, size, weight) in px.

@@ -4,6 +4,7 @@ export const STYLE = `
   font-size: 14px; line-height: 1.35; font-variant-numeric: tabular-nums; forced-color-adjust: none;
   print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .stage { position: relative; overflow: hidden; }
+.stage.wider { overflow-x: auto; }
 .block, .arrow, .grid, .cells, .title, .note { position: absolute; }
 .grid, .arrow { overflow: visible; font-family: inherit; }
 .block { touch-action: manipulation; }
@@ -16,18 +17,19 @@ export const STYLE = `
   line-height: 1.35; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; text-align: start; cursor: pointer; }
 .title:hover { text-decoration: underline; text-underline-offset: 3px; }
 .title[aria-pressed=true] { cursor: default; text-decoration: none; }
-.title:focus-visible, summary:focus-visible, .save:focus-visible, .cells:focus-visible {
+.title:focus-visible, summary:focus-visible, .save:focus-visible, .grow:focus-visible, .cells:focus-visible {
   outline: 2px solid var(--st-primary-color); outline-offset: 2px; border-radius: 2px; }
 .note { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; pointer-events: none; }
 .foot { position: relative; padding-top: 8px; font-size: 13px; }
 .read { position: absolute; left: 0; top: 8px; height: 20px; line-height: 20px; overflow: hidden; white-space: nowrap;
   text-overflow: ellipsis; }
-.save, summary { color: inherit; opacity: .75; cursor: pointer; line-height: 20px; }
-.save:hover, summary:hover { opacity: 1; text-decoration: underline; text-underline-offset: 3px; }
-.save { appearance: none; position: absolute; right: 0; top: 8px; margin: 0; padding: 0; border: 0; background: none; font: inherit; line-height: 20px; }
+.save, .grow, summary { color: inherit; opacity: .75; cursor: pointer; line-height: 20px; }
+.save:hover, .grow:hover, summary:hover { opacity: 1; text-decoration: underline; text-underline-offset: 3px; }
+.save { right: 0; }
+.save, .grow { appearance: none; position: absolute; top: 8px; margin: 0; padding: 0; border: 0; background: none; font: inherit; line-height: 20px; }
 summary { width: fit-content; margin-left: auto; }
 .narrow .read { position: static; white-space: normal; height: 40px; }
-.narrow .save { top: 48px; }
+.narrow .save, .narrow .grow { top: 48px; }
 .narrow summary { margin-left: 0; }
 .scroll { overflow: auto; max-height: 420px; margin-top: 8px; }
 table { border-collapse: collapse; }

@@ -107,6 +107,44 @@ def test_cells_are_square_and_large_where_it_matters(picture):
         assert low <= box["width"] <= high
 
 
+@pytest.mark.parametrize(
+    ("query", "width", "wider"),
+    [("t=24", 1430, False), ("t=24&d=64&focus=output", 1430, True), ("t=24", 390, True)],
+)
+def test_a_matrix_too_small_for_numbers_is_drawn_larger_on_demand(picture, query, width, wider):
+    page = picture(query, width=width)
+    focus = "output" if "output" in query else "weights"
+    block = page.locator(f".block[data-name={focus}]")
+    assert not any(block.locator(".cell text").all_text_contents())
+    places = page.locator(".block").evaluate_all("blocks => blocks.map((b) => b.dataset.name)")
+    page.locator(".grow").click()
+    settle(page)
+    assert all(block.locator(".cell text").all_text_contents())
+    assert cell(page, focus, 0, 0).locator("rect").bounding_box()["width"] >= 28
+    stage = page.locator(".stage")
+    assert stage.evaluate("s => s.scrollWidth > s.clientWidth") == wider
+    assert sideways_scroll(page) == 0
+    boxes = {name: page.locator(f".block[data-name={name}]").bounding_box() for name in places}
+    bottom = boxes[focus]["y"] + boxes[focus]["height"]
+    assert all(box["y"] >= bottom for name, box in boxes.items() if name != focus), "the others stand below"
+    cell(page, focus, 2, 1, columns=64 if focus == "output" else 24).click()
+    python_says(page, f"{focus} ('{focus}', 2, 1)")
+    assert all(block.locator(".cell text").all_text_contents()), "a click leaves it as it is"
+    page.locator(".grow").click()
+    settle(page)
+    assert not any(block.locator(".cell text").all_text_contents())
+
+
+def test_nothing_is_offered_where_the_numbers_are_there_already(picture):
+    page = picture("t=6")
+    assert not page.locator(".grow").is_visible()
+
+
+def test_a_wide_strip_does_not_take_the_numbers_from_the_cells_below(picture):
+    page = picture("t=6&d=64", width=1430)
+    assert all(page.locator(".block[data-name=weights] .cell text").all_text_contents())
+
+
 def test_a_large_map_is_a_canvas_with_the_same_manners(picture):
     page = picture("big=40")
     assert page.locator(".cell").count() == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ui.compare import difference, differing, largest_change, obstacle, on_one_scale
-from ui.matrix import Matrix, encode
+from ui.matrix import WORDS, Matrix, encode
 from ui.parameters import Real, Text, Whole
 
 A = Matrix("m", "M", np.array([[0.5, 0.25], [0.0, 1.0]]), ("a", "b"), ("c", "d"), "weight", (0.0, 1.0))
@@ -72,9 +72,7 @@ def test_settings_are_compared_as_the_reader_means_them():
 
 
 def test_the_browser_is_told_what_a_hidden_cell_means_and_who_is_large():
-    words = dict.fromkeys(
-        ("readout", "grid", "focus", "hidden", "nan", "point", "table", "download", "filename"), ""
-    )
+    words = dict.fromkeys(WORDS, "")
     row = (replace(A, large=True, hidden_as="no difference"),)
     sent = encode((row,), "m", None, words | {"query": "", "key": ""}, "").decode("utf-8", "replace")
     assert '"large":true' in sent
