@@ -74,10 +74,10 @@ def read(*names: str) -> list[tuple[str, ...]]:
 def masks() -> None:
     st.markdown(page.words("map.intro"))
     with page.controls("maps"):
-        page.pair("s", "t", width=300)
+        page.pair("source", "target", width=300)
         page.slider("prefix", width=160)
         page.number("seed", width=110)
-    source, target = read("s", "t")
+    source, target = read("source", "target")
     page.experiment(
         maps.compute(source, target, page["prefix"], page["seed"]), maps, at="map", footnote="map.tiny"
     )
@@ -87,10 +87,10 @@ def objectives() -> None:
     st.markdown(page.words("goal.intro"))
     with page.controls("goals"):
         page.choice("goal", width=260)
-        page.text("s", width=300)
+        page.text("source", width=300)
         page.slider("share", width=170)
         page.number("seed", width=110)
-    (tokens,) = read("s")
+    (tokens,) = read("source")
     goal, settings = page["goal"], (page["share"], page["seed"])
     if goal == "spans" and len(tokens) < 2:
         st.info(page.words("goal.too_short"))
@@ -147,7 +147,8 @@ def two_models() -> None:
         page.notice(counted.notices(result, page.words), footnote="notice.marks")
     with right:
         why(result)
-    st.markdown(traits.table(*result.facts["configs"], counted.names_of(result, page.words), page.words))
+    with st.container(key="differences"):
+        st.markdown(traits.table(*result.facts["configs"], counted.names_of(result, page.words), page.words))
     page.tabs(
         frame.Picture(result, (), counted.summary(result, page.words), diagrams=pictures),
         architecture_checks,

@@ -74,6 +74,7 @@ text.grouplabel { fill: var(--ink); stroke: none; font-weight: 600; }
   text-align: center; pointer-events: none; }
 .compact { display: flex; flex-direction: column; }
 .compact .stage { margin: 0; }
+.compact:lang(zh) .box { word-break: keep-all; } /* its labels break at spaces and commas only */
 .compact .reading { order: -1; margin: 0; padding: 0; border: 0; }
 .reading b { color: var(--ink); font-weight: 650; margin-inline-end: .6em; }
 .reading i { font-style: normal; margin-inline-end: .6em; border-bottom: 1.5px dashed var(--frame); }

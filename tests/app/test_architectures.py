@@ -35,7 +35,7 @@ def test_gpt_1_against_gpt_2_is_what_the_page_opens_with(caplog):
     told = prose(app)
     for count in ("116,534,784", "124,439,808", "7,510,272"):
         assert count in told
-    assert "≠ **Norm, place** | behind the addition (Post-LN) | before the sub-layer (Pre-LN)" in told
+    assert "≠ **Place of the norm** | behind the addition (Post-LN) | before the sub-layer (Pre-LN)" in told
     assert "traits that differ: **5**" in told
     assert "Positions: learned table, added" in told.split("**Alike in both.**")[1]
 
@@ -184,7 +184,7 @@ def test_what_is_said_of_exercises_is_so(monkeypatch):
     for said in runs("architectures", 40, 2, monkeypatch, tab="goals"):
         assert not said.number_slips(), said.number_slips()
         p = said.settings
-        text = split(p["s"], 24).tokens
+        text = split(p["source"], 24).tokens
         if p["goal"] == "nsp":
             (pair,) = drawn[""]
             assert [t.text for t in pair.tokens].count("[SEP]") == 2
@@ -229,7 +229,7 @@ def test_what_is_said_of_exercises_is_so(monkeypatch):
 @pytest.mark.parametrize("goal", ["next", "mlm", "nsp", "spans", "infill"])
 @pytest.mark.parametrize("s", ["a", "<end> [MASK] | `x` $y$ **b**", "你好，世界🙂"])
 def test_any_text_can_be_an_exercise(goal, s, lang, caplog):
-    app = open_page("architectures", {"lang": lang, "goal": goal, "s": s, "share": "50"}, tab="goals")
+    app = open_page("architectures", {"lang": lang, "goal": goal, "source": s, "share": "50"}, tab="goals")
     assert_whole(app, caplog)
     assert bool(app.info) == (goal == "spans" and s == "a")
 

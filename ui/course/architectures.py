@@ -36,8 +36,8 @@ OWN = (
 )
 MAPS = ("encoder", "decoder", "prefix", "source", "target", "cross")
 EXPERIMENTS = (
-    Text("s", "the kitten eats fish , the puppy eats bones .", limit=200),
-    Text("t", "小猫吃鱼，小狗吃骨头。", limit=200),
+    Text("source", "the kitten eats fish , the puppy eats bones .", limit=200),
+    Text("target", "小猫吃鱼，小狗吃骨头。", limit=200),
     Whole("prefix", 0, 24, 3),
     Whole("seed", 0, 999, 7),
     Choice("map_step", MAPS, "decoder"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.models.configs import ModelConfig
 from ui.diagram import Diagram, Edge, Group, Node, Point
-from ui.figures.architectures_traits import differing, listed, value_of
+from ui.figures.architectures_traits import differing, listed, named, value_of
 from ui.words import Raw, Words
 
 BRANCH, STREAM = 0.0, 1.0
@@ -147,7 +147,7 @@ class _Drawing:
         if self.slots.added:
             column += 0.85
         if adds_positions(self.config):
-            kind = self.config.positions if self.config.positions in ("sinusoidal", "learned") else "segments"
+            kind = "learned_segments" if self.config.segments else self.config.positions
             self.node(
                 f"{side}.positions", kind, "position", column, row + BRANCH, "positions", about="positions"
             )
@@ -264,8 +264,8 @@ class _Drawing:
         text = self.say(f"draw.{label}")
         note = self.say(f"draw.{label}_note")
         if marked:
-            told = [self.words.plain(f"trait.{trait}") for trait in traits if trait in self.different]
-            note = f"{self.words.plain('draw.differs', traits=Raw(listed(told, self.words)))} {note}"
+            told = named([trait for trait in traits if trait in self.different], self.words)
+            note = f"{self.words.plain('draw.differs', traits=Raw(told))} {note}"
         if suffix:
             text = self.words.plain("draw.with", part=Raw(text), what=Raw(suffix))
         self.nodes.append(

@@ -13,7 +13,7 @@ from core.cost.sizes import ParameterCount, count_norms, count_parameters, cross
 from core.models.configs import PRESETS, ModelConfig
 from ui.figures import charts
 from ui.figures.architectures import MARK, name_of
-from ui.figures.architectures_traits import differing, listed, value_of
+from ui.figures.architectures_traits import differing, listed, named, value_of
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -176,7 +176,7 @@ def notices(result: Result, words: Words) -> list[str]:
     if not different:
         first = words("notice.same")
     else:
-        shown = listed([words.plain(f"trait.{t}") for t in different[:8]], words)
+        shown = named(different[:8], words)
         first = words(
             "notice.differ" if len(different) <= 8 else "notice.differ_more", traits=Raw(shown), **told
         )
@@ -231,8 +231,7 @@ def summary(result: Result, words: Words) -> str:
     """Both models and what differs, in one line."""
     names = names_of(result, words)
     totals = [count.total for count in result.facts["counts"]]
-    different = [words.plain(f"trait.{trait}") for trait in result.facts["different"]]
-    traits = listed(different, words) or words.plain("value.none")
+    traits = named(result.facts["different"], words) or words.plain("value.none")
     told = {"a": Raw(names[0]), "b": Raw(names[1]), "a_size": totals[0], "b_size": totals[1]}
     return words.plain("summary", traits=Raw(traits), **told)
 
@@ -267,19 +266,21 @@ def parts_table(result: Result, words: Words) -> str:
     """Every part of both models, with its share and the difference."""
     values = result.values("counts")
     lines = []
-    for name, (a, b) in zip((*PARTS, "total"), values, strict=True):
+    for name, row in zip((*PARTS, "total"), values, strict=True):
         bold = "**" if name == "total" else ""
-        numbers = (
-            f"{a:,.0f}",
-            f"{100 * a / values[-1, 0]:.1f} %",
-            f"{b:,.0f}",
-            f"{100 * b / values[-1, 1]:.1f} %",
-        )
-        gap = f"{b - a:+,.0f}".replace("-", "−") if b != a else "="
-        cells = " | ".join(f"{bold}{cell}{bold}" for cell in (words(f"part.{name}"), *numbers, gap))
-        lines.append(f"| {cells} |")
+        numbers = [
+            text for n, total in zip(row, values[-1], strict=True) for text in (f"{n:,.0f}", _share(n, total))
+        ]
+        gap = row[1] - row[0]
+        shown = [words(f"part.{name}"), *numbers, f"{gap:+,.0f}".replace("-", "−") if gap else "="]
+        lines.append(f"| {' | '.join(f'{bold}{cell}{bold}' for cell in shown)} |")
     names = names_of(result, words)
     return words("parts.table", a=Raw(names[0]), b=Raw(names[1]), rows=Raw("\n".join(lines)))
+
+
+def _share(part: float, total: float) -> str:
+    percent = 100 * part / total
+    return f"{percent:.1f} %" if percent >= 0.05 or not part else "< 0.1 %"
 
 
 def published_table(words: Words, cite) -> str:

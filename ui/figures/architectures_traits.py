@@ -113,6 +113,12 @@ def value_of(trait: str, c: ModelConfig, words: Words) -> str:
     return say(f"{trait}.{value}")
 
 
+def named(traits: Sequence[str], words: Words) -> str:
+    """The names of some traits in the middle of a sentence."""
+    names = [words.plain(f"trait.{trait}") for trait in traits]
+    return listed([name[0].lower() + name[1:] for name in names] if words.lang == "en" else names, words)
+
+
 def listed(items: Sequence[str], words: Words) -> str:
     """A list as it is written in a sentence of the language."""
     return {"en": ", ", "zh": "、"}[words.lang].join(items)
