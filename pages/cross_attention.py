@@ -39,7 +39,9 @@ def controls() -> None:
 def remarks() -> None:
     told = [
         page.words(
-            "remark", name=Raw(page.words(f"control.{name}.label")), remarks=Raw(" ".join(reading.remarks))
+            "remark",
+            name=Raw(page.words(f"control.{name}.label")),
+            remarks=Raw(page.words.sentences(reading.remarks)),
         )
         for name in SENTENCES
         if (reading := page.read(name, page[name])).remarks

@@ -44,7 +44,7 @@ def one_token(result: Result) -> None:
     read = page.read("word", page["word"])
     told = [*read.remarks, *one.remarks(read.tokens, page["at"], result, page.words)]
     if told:
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
     changed = one.compute(result, page["at"] - 1, read.tokens[0], page["sight"])
     page.experiment(changed, one, at="one")
     page.chart("moved", one.chart(changed, page.words), summary=one.chart_summary(changed, page.words))
@@ -82,7 +82,7 @@ def mixture(result: Result) -> None:
         page.segments("score")
         page.switch("shared")
     if told := experts.remarks(page["experts"], page["k"], page.words):
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
     mixed = experts.compute(result, int(page["experts"]), page["k"], page["score"], page["shared"])
     page.experiment(mixed, experts, at="moe")
     page.chart("load", experts.chart(mixed, page.words), summary=experts.chart_summary(mixed, page.words))

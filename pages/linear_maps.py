@@ -67,7 +67,7 @@ def product_rule() -> None:
         page.presets("products", product.PRESETS)
     shapes, remarks = product.read(typed, page.words)
     if remarks:
-        st.info(" ".join(remarks))
+        st.info(page.words.sentences(remarks))
     st.markdown(product.verdict(shapes, page.words))
     multiplied = product.compute(shapes)
     if multiplied is None:

@@ -159,7 +159,7 @@ def who_looks_at_whom() -> None:
     batch, which, remarks = batch_of(page.values)
     told = [*remarks, *batches.remarks(batch, which, page.values, page.words)]
     if told:
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
 
     page.predict(PREDICTIONS, result_of)
     picture = page.lesson(

@@ -52,7 +52,7 @@ def remarks() -> None:
     page.remarks(page.read("s", page["s"]), shown=page["tokens"])
     told = figure.substitutions(page["heads"], page["kv"], page["off"], page.words)
     if told:
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
 
 
 def switch_off(result: Result) -> None:

@@ -46,7 +46,7 @@ def remarks() -> None:
     batch, told = batch_of(page.values)
     told += figure.remarks(batch, page.values, page.words)
     if told:
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
 
 
 def every_statistic(result: Result) -> None:

@@ -54,7 +54,7 @@ def remarks() -> None:
     if not cleaned.text:
         told.append(page.words("text.empty", used=parameter.default))
     if told:
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
 
 
 def learn() -> None:

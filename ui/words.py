@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,10 @@ class Words:
             for key, t in self._texts.items()
             if key.startswith(f"{prefix}.")
         }
+
+    def sentences(self, parts: Iterable[str]) -> str:
+        """Whole sentences one after the other: with a space between them, or none in Chinese."""
+        return ("" if self.lang == "zh" else " ").join(parts)
 
     def __contains__(self, key: str) -> bool:
         return key in self._texts

@@ -175,6 +175,23 @@ def test_no_setting_breaks_a_sentence_or_a_figure(lang):
             assert lang == "zh" or not ONE_OF_MANY.search(text), text
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sign_is_called_unforgotten_only_where_it_tells(seed):
+    words = WORDS["en"]
+    heard = set()
+    for result in states(40, seed=seed):
+        for who in forget.WHO:
+            shown = forget.compute(result, who, 0.0, -1.0)  # a factor of 1 would change nothing
+            moves = any(shown.values(name).any() for name in shown.arrays)
+            said = words("forget.notice.flip") in forget.notices(shown, words)
+            assert said == moves
+            heard.add(said)
+        later = running.compute(result, 5, 0.1, 4)
+        same, n = not later.values("gap").round(figure.DIGITS).any(), result.shape("x")[0]
+        assert (words("run.notice.same") in running.notices(later, words)) == (same and n > 1)
+    assert heard == {True, False}
+
+
 def test_what_the_reading_says_about_other_sentences_and_later_tokens():
     result = figure.compute(TOKENS[:6], (1, 1, 1, 2, 2, 3), (3, 1.0, 1.0, 0, 1, 1, 1.0, 0.0, "1e-5", 7))
     said = "\n".join(reads.notices(reads.compute(result, ("reads_layer", 1, 2)), WORDS["en"]))

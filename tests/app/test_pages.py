@@ -82,6 +82,14 @@ def test_leaving_a_page_loses_nothing(caplog):
     assert app.slider(key="attention.dk").value == 3
 
 
+def test_remarks_follow_one_another_as_chinese_sentences_do():
+    text = "学\u0007 " * 300  # too long, and with a sign that is taken out
+    pages = [page for page in course.built() if any(p.name == "s" for p in page.parameters)]
+    told = [box.value for page in pages for box in open_page(page.stem, {"lang": "zh", "s": text}).info]
+    assert sum("。文本超过" in box for box in told) > 5, "two remarks in one box"
+    assert not any("。 " in box for box in told)
+
+
 def test_a_link_without_a_value_means_the_default_even_in_a_used_session():
     app = open_page("attention", {"lang": "en", "dk": "3"})
     app.query_params.clear()

@@ -147,10 +147,10 @@ def notices(result: Result, words: Words) -> list[str]:
     told = {"kept": facts["kept"], "pairs": facts["pairs"], "share": Raw(percent(facts["share"]))}
     kind = words(f"notice.kind.{_case(result)}", **_numbers(result))
     if p["also"] != "none":
-        kind = words("notice.alone", name=Raw(words(f"choice.mask.{p['mask']}"))) + _space(words) + kind
-    first = words("notice.kept", **told) + _space(words) + kind
+        alone = words("notice.alone", name=Raw(words(f"choice.mask.{p['mask']}")))
+        kind = words.sentences((alone, kind))
     return [
-        first,
+        words.sentences((words("notice.kept", **told), kind)),
         reached(result, words),
         *_padding(result, words),
         *([words("notice.empty", rows=facts["empty_rows"])] if facts["empty_rows"] else []),
@@ -201,15 +201,10 @@ def reached(result: Result, words: Words) -> str:
         key = "notice.formula_two" if p["two_sided"] else "notice.formula"
         ending = "notice.formula_met" if formula == told["counted"] else "notice.formula_cut"
         told |= {"window": p["window"], "formula": formula, "half": p["window"] // 2}
-        return words(key, **told) + _space(words) + words(ending, **told)
+        return words.sentences((words(key, **told), words(ending, **told)))
     grown = facts["reach_share"] > facts["share_with_self"]
     key = "reach_one" if p["layers"] == 1 else "reach" if grown else "reach_closed"
     return words(f"notice.{key}", **told)
-
-
-def _space(words: Words) -> str:
-    """What stands between two sentences; Chinese has none."""
-    return "" if words.lang == "zh" else " "
 
 
 def _padding(result: Result, words: Words) -> list[str]:

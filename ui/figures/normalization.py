@@ -276,7 +276,8 @@ def _outlier(result: Result, words: Words) -> str:
     rest = np.delete(np.arange(d), j)
     before = float(result.facts["clean"]["layer"][i, rest].std())
     after = float(inner(result, "layer")[i, rest].std())
-    return said + " " + words("notice.rest", before=round(before, DIGITS), after=round(after, DIGITS))
+    rest_told = words("notice.rest", before=round(before, DIGITS), after=round(after, DIGITS))
+    return words.sentences((said, rest_told))
 
 
 def summary(result: Result, words: Words) -> str:

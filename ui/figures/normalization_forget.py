@@ -70,9 +70,18 @@ def notices(result: Result, words: Words) -> list[str]:
         change = np.abs(result.values(f"moved_{kind}"))
         told |= {kind: int((change > 0).sum()), f"{kind}_most": float(change.max())}
     said = [words("forget.notice.counts", **told)]
-    if p["times"] <= 0:
-        said.append(words("forget.notice.flip" if p["times"] < 0 else "forget.notice.zero"))
+    if p["times"] == 0:
+        said.append(words("forget.notice.zero"))
+    elif p["times"] < 0 and _sign_tells(result):
+        said.append(words("forget.notice.flip"))
     return [*said, words("forget.notice.rule"), words("forget.notice.eps")]
+
+
+def _sign_tells(result: Result) -> bool:
+    """Whether any output would be another one under the same factor without its sign."""
+    p = result.parameters
+    with_sign, without = (after(result, p["who"], 0.0, times) for times in (p["times"], -p["times"]))
+    return any(np.abs(with_sign[kind] - without[kind]).max() > 10.0**-DIGITS for kind in KINDS)
 
 
 def _what(p: dict, words: Words) -> str:

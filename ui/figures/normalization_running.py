@@ -127,7 +127,7 @@ def notices(result: Result, words: Words) -> list[str]:
     return [
         words("run.notice.memory", **told),
         words("run.notice.unbiased", **told),
-        words("run.notice.gap" if n > 1 else "run.notice.alone", **told),
+        words(f"run.notice.{'alone' if n == 1 else 'gap' if told['gap'] else 'same'}", **told),
         words("run.notice.others"),
     ]
 

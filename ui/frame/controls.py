@@ -239,7 +239,7 @@ class Controls:
         if len(reading.tokens) < shown:
             remarks.append(self.words("text.fewer_tokens", count=len(reading.tokens)))
         if remarks:
-            st.info(" ".join(remarks))
+            st.info(self.words.sentences(remarks))
 
 
 @cache
