@@ -13,7 +13,7 @@ from core.cost.sizes import ParameterCount, count_norms, count_parameters, cross
 from core.models.configs import PRESETS, ModelConfig
 from ui.figures import charts
 from ui.figures.architectures import MARK, name_of
-from ui.figures.architectures_traits import differing, listed, named, value_of
+from ui.figures.architectures_traits import differing, inside, listed, named, value_of
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -208,7 +208,7 @@ def _sizes(result: Result, words: Words) -> str:
     gaps = {part: getattr(counts[1], part) - getattr(counts[0], part) for part in PARTS}
     sign = 1 if totals[1] > totals[0] else -1
     most = max(gaps, key=lambda part: sign * gaps[part])
-    told |= {"part": Raw(words(f"part.{most}")), "gap": abs(gaps[most])}
+    told |= {"part": Raw(inside(words(f"part.{most}"), words)), "gap": abs(gaps[most])}
     return words("notice.larger_b" if sign > 0 else "notice.larger_a", **told)
 
 
@@ -217,14 +217,14 @@ def _largest(result: Result, words: Words) -> str:
     for side, count in zip("ab", result.facts["counts"], strict=True):
         most = max(PARTS, key=lambda part: getattr(count, part))
         told |= {
-            f"{side}_part": Raw(words(f"part.{most}")),
+            f"{side}_part": Raw(inside(words(f"part.{most}"), words)),
             f"{side}_share": _percent(getattr(count, most) / count.total),
         }
     return words("notice.largest", **told)
 
 
 def _percent(share: float) -> Raw:
-    return Raw(f"{100 * share:.0f} %")
+    return Raw(f"{100 * share:.0f}\u00a0%")
 
 
 def summary(result: Result, words: Words) -> str:
@@ -298,7 +298,10 @@ def own_told(own: ModelConfig, words: Words) -> str:
     near = nearest(own)
     told = {"size": count.total, "near": Raw(name_of(near, words)), "near_size": count_parameters(near).total}
     most = max(PARTS, key=lambda part: getattr(count, part))
-    told |= {"part": Raw(words(f"part.{most}")), "share": _percent(getattr(count, most) / count.total)}
+    told |= {
+        "part": Raw(inside(words(f"part.{most}"), words)),
+        "share": _percent(getattr(count, most) / count.total),
+    }
     told |= {"embedding_share": _percent(count.embeddings / count.total)}
     told |= {"d": own.d_model, "d_ff": own.d_ff, "layers": own.layers, "bytes": 2 * count.total / 2**30}
     return words("own.told", **told)

@@ -15,6 +15,7 @@ TRAITS = (
     "stack",
     "mask",
     "objective",
+    "experts",
     "norm_place",
     "norm_kind",
     "final_norm",
@@ -31,10 +32,10 @@ TRAITS = (
     "width",
     "heads",
     "ffn",
-    "experts",
     "context",
     "vocab",
     "dropout",
+    "norm_eps",
     "size",
 )
 
@@ -46,7 +47,8 @@ def raw(trait: str, c: ModelConfig) -> Any:
         "mask": lambda: (c.encoder_mask, c.decoder_mask, c.window),
         "objective": lambda: c.objectives,
         "norm_place": lambda: c.norm_place,
-        "norm_kind": lambda: (c.norm_kind, c.norm_eps),
+        "norm_kind": lambda: c.norm_kind,
+        "norm_eps": lambda: c.norm_eps,
         "final_norm": lambda: c.final_norm,
         "embedding_norm": lambda: c.embedding_norm,
         "positions": lambda: (c.positions, c.rope_base if c.positions == "rope" else 0),
@@ -83,9 +85,8 @@ def value_of(trait: str, c: ModelConfig, words: Words) -> str:
         return listed(_masks(c, words), words)
     if trait == "objective":
         return " + ".join(say(f"objective.{name}") for name in value)
-    if trait == "norm_kind":
-        name = Raw(say(f"norm_kind.{value[0]}"))
-        return say("norm_kind.with_eps", norm=name, eps=Raw(number(value[1], digits=1).removeprefix("1×")))
+    if trait == "norm_eps":
+        return number(value, digits=1).removeprefix("1×")
     if trait == "positions":
         return say(f"positions.{value[0]}", base=int(value[1]), buckets=c.buckets)
     if trait == "activation":
@@ -115,8 +116,12 @@ def value_of(trait: str, c: ModelConfig, words: Words) -> str:
 
 def named(traits: Sequence[str], words: Words) -> str:
     """The names of some traits in the middle of a sentence."""
-    names = [words.plain(f"trait.{trait}") for trait in traits]
-    return listed([name[0].lower() + name[1:] for name in names] if words.lang == "en" else names, words)
+    return listed([inside(words.plain(f"trait.{trait}"), words) for trait in traits], words)
+
+
+def inside(name: str, words: Words) -> str:
+    """A name as it stands in the middle of a sentence."""
+    return name[0].lower() + name[1:] if words.lang == "en" else name
 
 
 def listed(items: Sequence[str], words: Words) -> str:
