@@ -67,7 +67,7 @@ def read(*names: str) -> list[tuple[str, ...]]:
     """The tokens of the reader's texts, remarks told."""
     readings = [page.read(name, page[name]) for name in names]
     if told := [remark for reading in readings for remark in reading.remarks]:
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
     return [reading.tokens for reading in readings]
 
 
