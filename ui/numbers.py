@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers as kinds
+from collections.abc import Iterable
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -28,3 +29,9 @@ def number(value: float, digits: int = 3) -> str:
     else:
         text = f"{value / 10.0**exponent:.{digits - 1}f}×10{str(exponent).translate(_SUPERSCRIPTS)}"
     return text.replace("-", "−")
+
+
+def listed(parts: Iterable[object], lang: str, *, long: bool = False) -> str:
+    """The parts one after the other as the language sets a list; `long` ones, with commas inside, by semicolons."""
+    between = ("；" if long else "、") if lang == "zh" else ("; " if long else ", ")
+    return between.join(map(str, parts))

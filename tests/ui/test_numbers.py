@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui.numbers import number
+from ui.numbers import listed, number
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,13 @@ from ui.numbers import number
 )
 def test_number(value, text):
     assert number(value) == text
+
+
+def test_a_list_is_set_as_its_language_sets_it():
+    assert listed([1, 2, "…"], "en") == "1, 2, …"
+    assert listed([1, 2, "…"], "zh") == "1、2、…"
+    assert (listed(["a 1,024", "b"], "en", long=True), listed("ab", "zh", long=True)) == (
+        "a 1,024; b",
+        "a；b",
+    )
+    assert listed([], "zh") == ""

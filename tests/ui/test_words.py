@@ -72,6 +72,24 @@ def test_chinese_is_set_as_chinese():
             assert not re.search(r"[\u4e00-\u9fff][,;:?.][\u4e00-\u9fff]", FORMULA.sub("", text)), (stem, key)
 
 
+LOGARITHM = re.compile(r"取对数|负对数|为底的对数|对数(坐标|刻度|轴|尺度|似然|概率|几率)")
+
+
+@pytest.mark.parametrize("stem", ["", *STEMS])
+def test_a_count_of_pairs_is_not_written_as_a_logarithm(stem):
+    """对数 is the word for logarithm; a number of pairs needs another one."""
+    for key, text in texts("zh", stem).items():
+        assert "对数" not in LOGARITHM.sub("", text), (stem, key)
+
+
+@pytest.mark.parametrize("stem", ["", *STEMS])
+def test_no_formula_speaks_one_language(stem):
+    """Formulas are the same in both languages, so there is no room in them for a phrase in either."""
+    for key, text in texts("zh", stem).items():
+        for formula in FORMULA.findall(text):
+            assert not re.search(r"\\text\{[^}]*[a-z]+ +[a-z]+", formula), (stem, key)
+
+
 def test_a_missing_value_or_key_is_an_error():
     with pytest.raises(KeyError):
         fill("{{here}} {{missing}}", {"here": "x"})

@@ -15,7 +15,7 @@ from ui.figures import charts
 from ui.figures import feed_forward as forward
 from ui.formulas import sum_of_exponentials, sum_of_numbers, sum_of_products
 from ui.matrix import Matrix
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -105,7 +105,7 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
         return _why_gate(result, row, column, words, told)
     if name == "load":
         who = [i for i in range(len(p["tokens"])) if not result.hidden[i, column]]
-        told |= {"who": Raw(", ".join(str(i + 1) for i in who)), "value": len(who)}
+        told |= {"who": Raw(listed((i + 1 for i in who), words.lang)), "value": len(who)}
         return words("why.load" if who else "why.load_none", **told)
     if name == "mix":
         return _why_mix(result, row, column, words, told)
@@ -117,7 +117,7 @@ def _why_gate(result: Result, row: int, column: int, words: Words, told: dict) -
     if result.hidden[row, column]:
         return words("why.gates_none", **told)
     chosen = result.facts["chosen"][row]
-    told |= {"chosen": Raw(", ".join(str(e + 1) for e in sorted(chosen)))}
+    told |= {"chosen": Raw(listed((e + 1 for e in sorted(chosen)), words.lang))}
     if p["score"] == "softmax":
         logits = result.values("logits")[row]
         return words(
@@ -130,7 +130,7 @@ def _why_gate(result: Result, row: int, column: int, words: Words, told: dict) -
 def _why_mix(result: Result, row: int, column: int, words: Words, told: dict) -> str:
     facts = result.facts
     told["sum"] = sum_of_products(facts["chosen_gates"][row], facts["chosen_outputs"][row, :, column])
-    told["chosen"] = Raw(", ".join(str(e + 1) for e in facts["chosen"][row]))
+    told["chosen"] = Raw(listed((e + 1 for e in facts["chosen"][row]), words.lang))
     if facts["shared_output"] is None:
         return words("why.mix", **told)
     return words("why.mix_shared", **told, extra=_signed(facts["shared_output"][row, column]))
@@ -182,14 +182,14 @@ def chart(result: Result, words: Words) -> charts.Chart:
 def chart_summary(result: Result, words: Words) -> str:
     """The bars as text."""
     load = result.facts["batch_load"]
-    listed = ", ".join(words.plain("moe.one", e=e + 1, load=int(n)) for e, n in enumerate(load))
-    return words.plain("moe.chart", batch=BATCH, even=float(load.mean()), listed=listed)
+    each = listed((words.plain("moe.one", e=e + 1, load=int(n)) for e, n in enumerate(load)), words.lang)
+    return words.plain("moe.chart", batch=BATCH, even=float(load.mean()), listed=each)
 
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
     p = result.parameters
-    load = ", ".join(str(int(n)) for n in result.values("load")[0])
+    load = listed((int(n) for n in result.values("load")[0]), words.lang)
     told = {"tokens": len(p["tokens"]), "experts": p["experts"], "k": p["k"], "load": load}
     return words.plain("moe.summary", **told)
 

@@ -12,7 +12,7 @@ from core.block.balancing import Balancing, balanced_by_bias, balanced_by_loss, 
 from core.block.experts import uneven_logits
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, as_read, bars, curves
 from ui.formulas import sum_of_products
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.words import Raw, Words
 
 BATCHES = 60
@@ -75,7 +75,7 @@ def charts(balanced: Balanced, batch: int, words: Words) -> dict[str, Chart]:
 def chart_summary(name: str, balanced: Balanced, batch: int, words: Words) -> str:
     """One chart in one line of plain text."""
     if name == "load":
-        told = {way: ", ".join(map(str, balanced.ways[way].load[batch - 1].tolist())) for way in WAYS}
+        told = {way: listed(balanced.ways[way].load[batch - 1].tolist(), words.lang) for way in WAYS}
     else:
         told = {way: float(balanced.ways[way].violation[batch - 1]) for way in WAYS}
     return words.plain(f"bal.summary.{name}", batch=batch, **told)

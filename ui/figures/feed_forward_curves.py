@@ -8,7 +8,7 @@ import torch
 from core.block.feed_forward import ACTIVATIONS, DERIVATIVES
 from core.block.feed_forward_statistics import describe_activation, largest_gap
 from ui.figures.charts import Axis, Chart, Curve, Marker, curves
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.words import Raw, Words
 
 ENDS = (-4.0, 3.0)  # of the axis of z
@@ -41,10 +41,8 @@ def charts(z: float, words: Words) -> dict[str, Chart]:
 
 def chart_summary(kind: str, z: float, words: Words) -> str:
     """One chart in one line of plain text."""
-    listed = ", ".join(
-        f"{words.plain(f'choice.act.{name}')} {number(at(kind, name, z))}" for name in ACTIVATIONS
-    )
-    return words.plain(f"curves.summary.{kind}", z=z, listed=listed)
+    values = (f"{words.plain(f'choice.act.{name}')} {number(at(kind, name, z))}" for name in ACTIVATIONS)
+    return words.plain(f"curves.summary.{kind}", z=z, listed=listed(values, words.lang))
 
 
 def table(z: float, act: str, words: Words) -> str:

@@ -12,6 +12,7 @@ from core.block.toy_feed_forward import toy_tokens
 from ui.figures import charts
 from ui.figures import feed_forward as forward
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -126,9 +127,9 @@ def chart(result: Result, words: Words) -> charts.Chart:
 
 def chart_summary(result: Result, words: Words) -> str:
     """The bars as text."""
-    places = {n: ", ".join(str(i + 1) for i in moved(result, n)) for n in ("ffn", "att")}
-    places = {n: Raw(listed or words.plain("setting.none")) for n, listed in places.items()}
-    return words.plain("one.chart", i=result.parameters["place"] + 1, **places)
+    places = {n: listed((i + 1 for i in moved(result, n)), words.lang) for n in ("ffn", "att")}
+    told = {n: Raw(where or words.plain("setting.none")) for n, where in places.items()}
+    return words.plain("one.chart", i=result.parameters["place"] + 1, **told)
 
 
 def summary(result: Result, words: Words) -> str:

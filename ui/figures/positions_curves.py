@@ -13,6 +13,7 @@ from core.block.positions import sinusoidal
 from ui.figures.charts import Axis, Chart, Curve, curves
 from ui.figures.positions import pe_formula
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -26,7 +27,7 @@ def compute(d: int, base: int, chosen: Sequence[int]) -> Result:
     table = sinusoidal(CURVE, d, base, torch.float64)  # [64, d]
     used = tuple(dict.fromkeys(min(dim, d) for dim in chosen))
     rows = tuple(f"t = {t}" for t in range(HEAT))
-    arrays = {"heat": Array.of(table[:HEAT], rows, axes=("position", "feature"))}
+    arrays = {"heat": Array.of(table[:HEAT], rows, axes=("row", "feature"))}
     waves = wavelengths(inverse_frequencies(d, base, dtype=torch.float64)).numpy()
     facts = {"table": table.numpy(), "waves": waves, "twice": nearest(table.numpy())}
     return Result({"d": d, "base": base, "chosen": tuple(chosen), "used": used}, arrays, facts)
@@ -106,7 +107,7 @@ def notices(shown: Result, words: Words) -> list[str]:
 
 def chart_summary(shown: Result, words: Words) -> str:
     """The curves in one line of plain text."""
-    dims = ", ".join(map(str, shown.parameters["used"]))
+    dims = listed(shown.parameters["used"], words.lang)
     return words.plain("curve.chart_summary", dims=dims, d=shown.parameters["d"], count=CURVE)
 
 

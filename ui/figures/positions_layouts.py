@@ -11,7 +11,9 @@ from core.attention.toy import ToyInputs
 from core.block.frequencies import inverse_frequencies
 from core.block.rope import compare_layouts, half_from_interleaved
 from ui.figures.positions import BASE, FURTHER, LOGITS, ROUNDING
+from ui.formulas import bracketed
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -66,7 +68,9 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
     name, row, column = cell
     p = shown.parameters
     told = {"i": row + 1, "query": p["tokens"][row], "j": column + 1, "key": p["tokens"][column]}
-    told |= {"value": shown.values(name)[row, column], "right": shown.values("y_inter")[row, column]}
+    value, right = shown.values(name)[row, column], shown.values("y_inter")[row, column]
+    off = value - right if abs(value - right) > ROUNDING else 0.0
+    told |= {"value": value, "right": right, "subtracted": bracketed(right), "off": off}
     told |= {"m": row, "n": column, "apart": row - column, "half": p["dk"] // 2}
     return words(f"why.{name}", **told)
 
@@ -74,8 +78,7 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
 def notices(shown: Result, words: Words) -> list[str]:
     """What to notice: equal, up to a permutation; forgotten; mixed; and how a test finds each."""
     p, facts = shown.parameters, shown.facts
-    order = ", ".join(map(str, facts["order"]))
-    told = {"dk": p["dk"], "order": Raw(order), "further": FURTHER}
+    told = {"dk": p["dk"], "order": Raw(listed(facts["order"], words.lang)), "further": FURTHER}
     told |= {name: value if value > ROUNDING else 0.0 for name, value in facts.items() if name != "order"}
     if p["dk"] == 2:
         return [words("layout.notice.one_pair", **told)]

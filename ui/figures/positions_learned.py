@@ -21,10 +21,10 @@ def compute(t_max: int, want: int, seed: int) -> Result:
     padded = torch.zeros(want, D_MODEL, dtype=torch.float64)
     padded[:n] = have
     places = tuple(f"t = {t}" for t in range(want))
-    across = {"columns": places, "axes": ("position", "other")}
+    across = {"columns": places, "axes": ("row", "column")}
     arrays = {
-        "l_table": Array.of(padded, places, axes=("position", "feature")),
-        "s_table": Array.of(waves, places, axes=("position", "feature")),
+        "l_table": Array.of(padded, places, axes=("row", "feature")),
+        "s_table": Array.of(waves, places, axes=("row", "feature")),
         "l_dots": Array.of(row_products(padded), places, **across),
         "s_dots": Array.of(row_products(waves), places, **across),
     }

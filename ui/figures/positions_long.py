@@ -24,6 +24,7 @@ from core.block.frequencies import (
 )
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, as_read, curves
 from ui.figures.positions import thin
+from ui.numbers import listed
 from ui.result import Result
 from ui.words import Raw, Words
 
@@ -42,10 +43,10 @@ def illustrative(factor: float) -> str:
 def read_factors(typed: str, pairs: int) -> tuple[tuple[float, ...], bool]:
     """The factors in a reader's text, and whether anything in it could not be used. One factor of 1 if none is left."""
     text = unicodedata.normalize("NFKC", typed)
-    found = [float(x) for x in re.findall(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text)]
-    usable = tuple(x for x in found if SMALLEST <= x <= LARGEST)[:pairs]
-    strange = re.search(r"[^0-9.\s,;、，；]", text) is not None
-    return usable or (1.0,), strange or len(usable) != len(found)
+    found = [piece for piece in re.split(r"[\s,;、，；]+", text) if piece]
+    plain = (float(piece) for piece in found if re.fullmatch(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)", piece))
+    usable = tuple(x for x in plain if SMALLEST <= x <= LARGEST)[:pairs]
+    return usable or (1.0,), len(usable) != len(found)
 
 
 def compute(
@@ -184,14 +185,14 @@ def notices(shown: Result, words: Words) -> list[str]:
 def chart_summary(shown: Result, words: Words) -> str:
     """The wavelengths in one line of plain text."""
     ways = shown.facts["ways"]
-    each = "; ".join(f"{words.plain(f'long.way.{n}')}: {as_read(w['waves'][-1])}" for n, w in ways.items())
-    return words.plain("long.chart_summary", each=each)
+    each = (f"{words.plain(f'long.way.{n}')} {as_read(w['waves'][-1])}" for n, w in ways.items())
+    return words.plain("long.chart_summary", each=listed(each, words.lang, long=True))
 
 
 def far_summary(shown: Result, words: Words) -> str:
     """The scores far out in one line of plain text."""
     ways = shown.facts["ways"]
-    each = "; ".join(
-        f"{words.plain(f'long.way.{n}')}: {as_read(100 * w['range'].outside)} %" for n, w in ways.items()
+    shares = (
+        f"{words.plain(f'long.way.{n}')} {as_read(100 * w['range'].outside)} %" for n, w in ways.items()
     )
-    return words.plain("long.far_summary", each=each)
+    return words.plain("long.far_summary", each=listed(shares, words.lang, long=True))

@@ -11,6 +11,7 @@ from ui.course.positions import SCHEMES
 from ui.figures.positions import ROUNDING, learned_table
 from ui.formulas import bracketed
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -116,7 +117,7 @@ def notices(shown: Result, words: Words) -> list[str]:
     said = [words("order.notice.none", deviation=0.0 if bare["none"] < ROUNDING else bare["none"])]
     # Distances are the same read backwards, so a reversed text looks alike to a bias that knows distances only.
     if blind:
-        names = Raw(", ".join(words(f"choice.scheme.{scheme}") for scheme in blind))
+        names = Raw(listed((words(f"choice.scheme.{scheme}") for scheme in blind), words.lang))
         said.append(
             words("order.notice.blind_alibi" if blind == ["alibi"] else "order.notice.blind", names=names)
         )

@@ -11,6 +11,7 @@ from ui.figures.charts import Axis, Chart, Curve, curves
 from ui.figures.positions import thin
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -25,10 +26,10 @@ def compute(d: int, t: int, delta: int) -> Result:
     rotation = shift_matrix(d, delta, dtype=torch.float64)  # [d, d]
     moved = rotation @ table[t]  # [d]
     features = tuple(str(c + 1) for c in range(d))
-    column = {"axes": ("output", "place")}
+    column = {"axes": ("output", "column")}
     arrays = {
         "r_shift": Array.of(rotation, features, axes=("output", "feature")),
-        "r_from": Array.of(table[t][:, None], features, (f"t = {t}",), axes=("feature", "place")),
+        "r_from": Array.of(table[t][:, None], features, (f"t = {t}",), axes=("feature", "column")),
         "r_to": Array.of(moved[:, None], features, (f"t = {t + delta}",), **column),
     }
     starts = tuple(sorted({t, *STARTS}))
@@ -87,12 +88,12 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
 def notices(shown: Result, words: Words) -> list[str]:
     """What to notice: one matrix for every t, the same product anywhere, and what that does not promise."""
     p, facts = shown.parameters, shown.facts
-    listed = ", ".join(f"{product:.4f}" for product in facts["products"]).replace("-", "−")
+    products = listed((f"{x:.4f}".replace("-", "−") for x in facts["products"]), words.lang)
     told = {"d": p["d"], "t": p["t"], "delta": p["delta"], "there": p["t"] + p["delta"], "half": p["d"] // 2}
     told |= {"similarity": facts["similarity"], "spread": float(np.ptp(facts["products"]))}
-    starts = ", ".join(map(str, facts["starts"]))
+    starts = listed(facts["starts"], words.lang)
     said = [words("rot.notice.one" if p["delta"] else "rot.notice.identity", **told)]
-    said.append(words("rot.notice.same", products=Raw(listed), starts=Raw(starts), **told))
+    said.append(words("rot.notice.same", products=Raw(products), starts=Raw(starts), **told))
     return [*said, words("rot.notice.not_score")]
 
 

@@ -10,6 +10,7 @@ import torch
 from core.attention.dot_product import masked_softmax
 from core.block.positions import alibi_slopes
 from ui.figures.charts import Axis, Chart, Curve, Marker, as_read, curves
+from ui.numbers import listed
 from ui.result import Result
 from ui.words import Raw, Words
 
@@ -68,6 +69,7 @@ def reach(shown: Result, words: Words) -> Chart:
         Axis(words.plain("axis.distance"), (0, FARTHEST)),
         Axis(words.plain("slope.axis.weight"), (LEAST, 1.0), log=10, format="~g"),
         height=280,
+        stacked=True,  # three names side by side are cut off at the edge
     )
 
 
@@ -81,9 +83,13 @@ def notices(shown: Result, words: Words) -> list[str]:
         rule = "slope.notice.single" if p["heads"] == 1 else "slope.notice.power"
     else:
         rule = "slope.notice.other"
-        told["added"] = Raw(", ".join(as_read(m) for m in slopes[p["below"] :][:4]))
-        told["dots"] = Raw(", …" if p["heads"] - p["below"] > 4 else "")
+        added = [as_read(m) for m in slopes[p["below"] :]]
+        told["added"] = Raw(_first(added, 4, words))
     return [words(key, **told) for key in (rule, "slope.notice.reach", "slope.notice.claim")]
+
+
+def _first(numbers: list[str], most: int, words: Words) -> str:
+    return listed(numbers[:most] + (["…"] if len(numbers) > most else []), words.lang)
 
 
 def remark(shown: Result, words: Words) -> str:
@@ -94,9 +100,8 @@ def remark(shown: Result, words: Words) -> str:
 
 def summary(shown: Result, words: Words) -> str:
     """The slopes in one line of plain text."""
-    listed = ", ".join(as_read(m) for m in shown.facts["slopes"][:16])
-    dots = ", …" if shown.parameters["heads"] > 16 else ""
-    return words.plain("slope.summary", heads=shown.parameters["heads"], slopes=listed + dots)
+    slopes = [as_read(m) for m in shown.facts["slopes"]]
+    return words.plain("slope.summary", heads=len(slopes), slopes=_first(slopes, 16, words))
 
 
 def reach_summary(shown: Result, words: Words) -> str:
