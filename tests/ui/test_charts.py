@@ -100,3 +100,21 @@ def test_what_would_be_drawn_wrongly_is_refused():
 )
 def test_tooltips_have_three_significant_digits(value, text):
     assert as_read(value) == text
+
+
+@pytest.mark.parametrize(
+    ("labels", "upright"),
+    [
+        ([str(n + 1) for n in range(16)], True),
+        ([f"{n + 1} the" for n in range(6)], True),
+        ([f"{n + 1} the" for n in range(7)], False),
+    ],
+)
+def test_labels_of_bars_stand_upright_where_they_have_room(labels, upright):
+    chart = bars(labels, {"a": np.ones(len(labels))}, "experts", Y_AXIS)
+    angles = [
+        layer["encoding"]["x"]["axis"]["labelAngle"]
+        for layer in chart.spec["layer"]
+        if layer["encoding"].get("x", {}).get("axis")
+    ]
+    assert angles and all((angle == 0) == upright for angle in angles)

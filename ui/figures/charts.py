@@ -172,7 +172,7 @@ def bars(
         table.add("guide end", guide.label, x[-1:], guide.y[-1:])
     colour, _ = _encodings([*series, *([ticks.name] if ticks else [])])
     across = {"field": "x", "type": "nominal", "title": axis_title, "sort": list(labels)}
-    few = len(labels) <= 6
+    few = len(labels) <= 6 or max(map(len, labels)) <= 2  # short enough to stand upright
     across |= {
         "axis": {"labelAngle": 0 if few else -45, "labelLimit": 45 if few else 90, "labelOverlap": False}
     }
