@@ -15,6 +15,7 @@ from ui.figures import forward_pass_sampling as sampling
 from ui.figures import forward_pass_training as training
 from ui.figures import forward_pass_why as whys
 from ui.figures import forward_pass_writing as writing
+from ui.numbers import listed
 from ui.predictions.forward_pass import PREDICTIONS
 from ui.result import Result
 from ui.words import Raw, quote
@@ -110,7 +111,9 @@ def remarks() -> None:
         told.append(page.words("prompt.long", count=prompt.n_found, limit=toy.longest - 1))
     for one in prompt.replaced:
         others = Raw(
-            page.words("prompt.others", listed=Raw(", ".join(map(quote, one.others)))) if one.others else ""
+            page.words("prompt.others", listed=Raw(listed(map(quote, one.others), page.words.lang)))
+            if one.others
+            else ""
         )
         key = "prompt.alike" if one.alike else "prompt.place"
         told.append(page.words(key, token=one.unknown, used=one.used, others=others))
@@ -156,7 +159,7 @@ def generation(result: Result) -> None:
         page.slider("at", width=220)
     shown = written(result)
     if told := writing.remarks(shown, page.words):
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
     at = page.within("at", len(shown.cached))
     step = shown.cached[at]
     st.markdown(writing.text_so_far(step, page.words))
@@ -176,7 +179,7 @@ def cache(result: Result) -> None:
         page.slider("new", width=220)
     shown = written(result)
     if told := writing.remarks(shown, page.words):
-        st.info(" ".join(told))
+        st.info(page.words.sentences(told))
     charts = writing.cost_charts(shown, page.words)
     for column, (name, chart) in zip(st.columns(2, gap="large"), charts.items(), strict=True):
         with column:
@@ -217,25 +220,29 @@ def limits() -> None:
     st.markdown(page.words("limits.told"))
 
 
-def answer_to(text: str) -> tuple[str, int, int]:
-    """The cell of the likeliest token after a prompt."""
-    parameter = page.entry.parameter("s")
-    return "probs", min(len(tokens_of(parameter.tidy(text))), TOY_READS), 0
+def last_place(text: str) -> int:
+    """Where the last token of a prompt stands, END being at 0."""
+    return min(len(tokens_of(page.entry.parameter("s").tidy(text))), TOY_READS)
+
+
+def answers_to(text: str) -> dict[str, tuple[str, int, int]]:
+    """The cells that tell of the likeliest token after a prompt."""
+    last = last_place(text)
+    return {"cell": ("probs", last, 0), "lens_cell": ("lens", 2, last)}
 
 
 def follow() -> None:
     """A new prompt: what was explained at the last place, is explained at the new one."""
-    cell = page["cell"]
+    last, cell, lens_cell = last_place(page["s"]), page["cell"], page["lens_cell"]
     if cell is not None:
-        last = answer_to(page["s"])[1]
         page.values.set(cell=(cell[0], last if cell[0] in LAST else min(cell[1], last), cell[2]))
+    if lens_cell is not None:
+        page.values.set(lens_cell=(*lens_cell[:2], last))
 
 
 def controls() -> None:
     page.text("s", then=follow, width=190)
-    page.presets(
-        "examples", {f"p{i}": {"s": text, "cell": answer_to(text)} for i, text in enumerate(EXAMPLES)}
-    )
+    page.presets("examples", {f"p{i}": {"s": text} | answers_to(text) for i, text in enumerate(EXAMPLES)})
     page.slider("temperature", width=120)
     page.slider("top_k", width=120)
     page.slider("top_p", width=120)

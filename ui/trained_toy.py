@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from core.models.tasks import task_named
-from core.models.toy import TOY, Toy, train_toy
+from core.models.toy import TOY, Toy
 from core.models.training import TrainingSettings, begin_run
+from ui.toys import shared
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
 def trained_toy(seed: int = 0) -> Toy:
     """Trained with a seed; the first who asks waits for some seconds, everybody after that does not."""
-    return train_toy(seed)
+    return shared().wait(seed)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -371,5 +371,6 @@ def test_the_explained_place_follows_the_prompt(toy, caplog):
         app.text_input(key="forward_pass.s").set_value(text).run()
         assert_whole(app, caplog)
         assert link_of(app)["cell"] == f"probs.{places}.0"
+        assert link_of(app)["lens_cell"] == f"lens.2.{places}"
         assert len(lines_of_code(app)) == 1
     assert toy.longest - 1 == 10

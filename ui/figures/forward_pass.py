@@ -16,11 +16,11 @@ from core.models.toy import Toy
 from ui.course.forward_pass import HEADS
 from ui.figures.charts import Axis, Chart, bars
 from ui.matrix import Matrix
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.result import Array, Result
 from ui.words import Raw, Words, quote
 
-ROWS = (("token", "position", "x"), (*HEADS, "mid"), ("after", "normed", "logits", "probs"))
+ROWS = (("token", "position", "x", "mid", "after", "normed"), (*HEADS, "logits", "probs"))
 SHOWN = 12  # candidates with a column of their own
 BARS = 10
 LIMITS = {"token": 2.5, "position": 2.5, "x": 4.0, "mid": 8.0, "after": 8.0, "normed": 3.0, "logits": 12.0}
@@ -137,7 +137,7 @@ def planned(config: ModelConfig, tokens: int, new: int) -> dict[str, int]:
 
 
 def steps(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
-    """Embeddings above, the chosen block below them, then the way to the probabilities."""
+    """Above, the residual stream from the embeddings to the final norm; below, the heads that add to it, and the answer."""
     return tuple(tuple(drawn(name, result, words) for name in row) for row in ROWS)
 
 
@@ -164,7 +164,6 @@ def drawn(name: str, result: Result, words: Words) -> Matrix:
         hidden_as=words.plain("hidden.cut" if name == "probs" else "hidden.future"),
         note=" × ".join(map(str, result.shape(name))),
         arrow=words.plain(key, **told) if key in words else "",
-        wire="u8" if array.axes[1] == "feature" else "f32",
         large=name in HEADS,
     )
 
@@ -223,7 +222,7 @@ def chart_summary(result: Result, words: Words) -> str:
     """The bars in one line of plain text."""
     last = result.facts["last"]
     parts = [f"{marked(t, result)} {number(float(last['probabilities'][t]))}" for t in likeliest(result)]
-    return words.plain("bars.summary", listed=", ".join(parts), count=len(parts))
+    return words.plain("bars.summary", listed=listed(parts, words.lang), count=len(parts))
 
 
 def both(a: Result, b: Result, words: Words) -> Chart:

@@ -112,7 +112,7 @@ def chart(result: Result, words: Words) -> Chart:
     return curves(
         x,
         [Curve(names[i], lens[:, i]) for i in best],
-        Axis(words.plain("axis.layer"), (0.0, float(x[-1])), ticks=tuple(map(float, x)), format="d"),
+        Axis(words.plain("axis.layer"), (-0.1, x[-1] + 0.1), ticks=tuple(map(float, x)), format="d"),
         Axis(words.plain("bars.axis"), (0.0, 1.0)),
-        height=240,
+        height=210,
     )

@@ -10,11 +10,13 @@ import torch
 from core.models.sampling import next_token_distribution
 from ui.figures import forward_pass as figure
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.result import Result
 from ui.words import Raw, Words, quote
 
 ROWS = 12  # of the table
+ROOM = 4  # the axis of the mass goes on beyond the last token, where the label of p stands
+POINTS = 50  # of the curve of the mass
 LINES = 4  # tokens whose probability is followed over temperature
 GRID = np.round(np.arange(0, 31) / 10, 1)  # temperatures
 
@@ -26,15 +28,15 @@ def charts(result: Result, words: Words) -> dict[str, Chart]:
 
 def _mass(result: Result, words: Words) -> Chart:
     p, cumulative = result.parameters, result.facts["last"]["cumulative"]
-    ranks = np.arange(1, len(cumulative) + 1)
-    guides = [] if p["top_p"] == 1 else [Guide(f"p = {number(p['top_p'])}", np.full(len(ranks), p["top_p"]))]
+    ranks = np.unique(np.geomspace(1, len(cumulative), POINTS).round().astype(int))
+    guides = [] if p["top_p"] == 1 else [Guide(f"p = {number(p['top_p'])}", np.full(2, p["top_p"]))]
     marker = Marker(f"k = {p['top_k']}", p["top_k"]) if p["top_k"] else None
     ticks = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
     return curves(
-        ranks,
-        [Curve(words.plain("sam.mass"), np.clip(cumulative, 0.0, 1.0))],
-        Axis(words.plain("sam.rank"), (1.0, float(ranks[-1])), log=10, ticks=ticks, format="d"),
-        Axis(words.plain("sam.mass"), (0.0, 1.0)),
+        np.array([1, ROOM * len(cumulative)]),
+        [Curve(words.plain("sam.mass"), np.clip(cumulative[ranks - 1], 0.0, 1.0), x=ranks)],
+        Axis(words.plain("sam.rank"), (1.0, float(ROOM * len(cumulative))), log=10, ticks=ticks, format="d"),
+        Axis(words.plain("sam.mass"), (0.0, 1.1), ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
         guides=guides,
         marker=marker,
         height=250,
@@ -60,9 +62,9 @@ def chart_summary(name: str, result: Result, words: Words) -> str:
     """One of the charts in one line of plain text."""
     last, told = result.facts["last"], _told(result)
     if name == "mass":
-        listed = ", ".join(f"{n}: {number(float(last['cumulative'][n - 1]))}" for n in (1, 2, 5, 10))
-        return words.plain("sam.summary.mass", listed=listed, **told)
-    return words.plain("sam.summary.heat", listed=", ".join(_names(result, LINES)), **told)
+        parts = (f"{n}: {number(float(last['cumulative'][n - 1]))}" for n in (1, 2, 5, 10))
+        return words.plain("sam.summary.mass", listed=listed(parts, words.lang), **told)
+    return words.plain("sam.summary.heat", listed=listed(_names(result, LINES), words.lang), **told)
 
 
 def _names(result: Result, count: int) -> list[str]:
@@ -132,4 +134,4 @@ def setting(result: Result, words: Words) -> Raw:
     parts = [words("set.t", t=p["temperature"])]
     parts += [words("set.k", k=p["top_k"])] if p["top_k"] else []
     parts += [words("set.p", p=p["top_p"])] if p["top_p"] < 1 else []
-    return Raw(", ".join(parts))
+    return Raw(listed(parts, words.lang))

@@ -14,7 +14,7 @@ from core.models.prompt import read_prompt
 from core.models.tasks import task_named
 from core.models.toy import TOY, Toy
 from ui.figures.charts import Axis, Chart, Curve, Guide, curves
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.words import Raw, Words, quote
 
 EVERY = 5  # steps between two points of the curve
@@ -126,10 +126,11 @@ def limits(toy: Toy, words: Words) -> str:
         with torch.no_grad():
             p = toy.model(toy.encode(" ".join(prompt.tokens)), keep="logits").logits[-1].softmax(-1)
         best = p.topk(SAID)
-        said = ", ".join(
+        parts = [
             f"{quote(toy.vocabulary[i])} {number(float(x))}"
             for i, x in zip(best.indices, best.values, strict=True)
-        )
+        ]
+        said = listed(parts, words.lang)
         read = " ".join(map(quote, prompt.tokens)) if prompt.replaced else quote(text)
         lines.append(f"| {quote(text)} | {words(f'limits.case.{name}')} | {Raw(read)} | {said} |")
     return "\n".join(lines)

@@ -14,11 +14,12 @@ from core.models.generation import GenerationStep, generate
 from core.models.toy import Toy
 from ui.figures.charts import Axis, Chart, Curve, bars, curves, series_colours
 from ui.figures.forward_pass import sampling_of
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.result import Result
 from ui.words import Raw, Words, quote
 
 PIECES = 8  # tokens of the line that are drawn one by one; the others are one piece
+_GREY = "#8b8795"  # readable on white and on the dark page
 NAMED = 0.05  # a piece of the line shorter than this has no room for its name
 
 
@@ -126,6 +127,7 @@ def line(step: Step, words: Words) -> Chart:
         "type": "quantitative",
         "title": words.plain("gen.axis"),
         "scale": {"domain": [0, 1], "nice": False},
+        "axis": {"grid": False},
     }
     first, second = series_colours()[:2]
     colour = {
@@ -142,32 +144,50 @@ def line(step: Step, words: Words) -> Chart:
     layers = [
         {
             "transform": only("piece"),
-            "mark": {"type": "bar", "height": 34, "opacity": 0.55, "stroke": "#8b8795", "strokeWidth": 1},
-            "encoding": {"x": across, "x2": {"field": "x2"}, "color": colour, "tooltip": tooltip},
+            "mark": {
+                "type": "bar",
+                "orient": "horizontal",
+                "size": 30,
+                "opacity": 0.55,
+                "stroke": _GREY,
+                "strokeWidth": 1,
+            },
+            "encoding": {
+                "x": across,
+                "x2": {"field": "x2"},
+                "y": at(0.5),
+                "color": colour,
+                "tooltip": tooltip,
+            },
         },
         {
             "transform": only("piece"),
-            "mark": {"type": "text", "dy": -26, "fontSize": 13, "color": "#8b8795"},
-            "encoding": {"x": across | {"field": "middle"}, "text": {"field": "label"}},
+            "mark": {"type": "text", "fontSize": 13, "color": _GREY},
+            "encoding": {"x": across | {"field": "middle"}, "y": at(0.9), "text": {"field": "label"}},
         },
         {
             "transform": only("drawn"),
-            "mark": {"type": "rule", "color": "#8b8795", "strokeWidth": 3},
-            "encoding": {"x": across},
+            "mark": {"type": "rule", "color": _GREY, "strokeWidth": 3},
+            "encoding": {"x": across, "y": at(0.22), "y2": {"datum": 0.78}},
         },
         {
             "transform": only("drawn"),
-            "mark": {"type": "text", "dy": 28, "fontSize": 13, "color": "#8b8795"},
-            "encoding": {"x": across, "text": {"field": "name"}},
+            "mark": {"type": "text", "fontSize": 13, "color": _GREY},
+            "encoding": {"x": across, "y": at(0.08), "text": {"field": "name"}},
         },
     ]
-    return Chart(table, {"height": 90, "layer": layers})
+    return Chart(table, {"height": 160, "layer": layers})
+
+
+def at(height: float) -> dict[str, Any]:
+    """A place between the bottom, 0, and the top, 1, of a chart without an upright axis."""
+    return {"datum": height, "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None}
 
 
 def line_summary(step: Step, words: Words) -> str:
     """The line in one line of plain text."""
-    listed = ", ".join(f"{name} {number(share)}" for name, share in step.pieces)
-    return words.plain("gen.summary", listed=listed, token=step.token)
+    parts = (f"{name} {number(share)}" for name, share in step.pieces)
+    return words.plain("gen.summary", listed=listed(parts, words.lang), token=step.token)
 
 
 def text_so_far(step: Step, words: Words) -> str:
@@ -240,7 +260,7 @@ def cost_charts(written: Written, words: Words) -> dict[str, Chart]:
             x,
             [Curve(words.plain("cache.held"), held)],
             Axis(step_axis, limits, ticks=tuple(map(float, x)), format="d"),
-            Axis(words.plain("cache.held"), (0.0, float(held.max())), format="~s"),
+            Axis(words.plain("cache.held"), (0.0, 1.1 * float(held.max())), format="~s"),
             height=250,
         ),
     }
@@ -249,8 +269,8 @@ def cost_charts(written: Written, words: Words) -> dict[str, Chart]:
 def cost_summary(name: str, written: Written, words: Words) -> str:
     """One of the charts in one line of plain text."""
     values = [s.held for s in written.cached] if name == "held" else [s.work for s in written.cached]
-    told = {"listed": ", ".join(number(v) for v in values)}
-    told["other"] = ", ".join(number(s.work) for s in written.plain)
+    told = {"listed": listed((number(v) for v in values), words.lang, long=True)}
+    told["other"] = listed((number(s.work) for s in written.plain), words.lang, long=True)
     return words.plain(f"cache.summary.{name}", **told)
 
 
