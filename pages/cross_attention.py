@@ -90,7 +90,7 @@ def bottleneck(result: Result) -> None:
 def costs() -> None:
     st.markdown(page.words("costs.intro"))
     with page.controls("costs"):
-        sizes = [page.number(name, width=140) for name in ("n", "d", "kernel", "near")]
+        sizes = [page.number(name, width=180) for name in ("n", "d", "kernel", "near")]
     st.markdown(layer_costs.table(*sizes, page.words))
     charts = layer_costs.charts(*sizes, page.words)
     above, below = st.columns(2, gap="large"), st.columns(2, gap="large")

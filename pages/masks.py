@@ -141,8 +141,8 @@ def controls() -> None:
     if page["text"] != "worked":
         page.slider("sentence", width=88)
     page.slider("tokens", width=85)
-    page.choice("mask", width=140)
-    page.choice("also", width=110)
+    page.choice("mask", width=146)
+    page.choice("also", width=108)
     wanted = {name for kind in (page["mask"], page["also"]) for name in TAKES.get(kind, ())}
     for name in NUMBERS[:-1]:
         if name in wanted:

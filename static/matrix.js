@@ -2,7 +2,7 @@
 // belongs together, and reports the reader's choices. Called again with new bytes, it changes what is there in place.
 // All parts are asked for at once; a part's address carries the version that this file was asked for with.
 await Promise.all(['text', 'wire', 'style', 'colour', 'layout', 'draw', 'extras'].map((part) => import(`./matrix/${part}.js${new URL(import.meta.url).search}`)))
-const { formatNumber, fillNodes, fillText, visible } = await import('./matrix/text.js' + new URL(import.meta.url).search)
+const { formatNumber, formatWhole, fillNodes, fillText, visible } = await import('./matrix/text.js' + new URL(import.meta.url).search)
 const { decode } = await import('./matrix/wire.js' + new URL(import.meta.url).search)
 const { STYLE } = await import('./matrix/style.js' + new URL(import.meta.url).search)
 const { paletteOf } = await import('./matrix/colour.js' + new URL(import.meta.url).search)
@@ -371,7 +371,7 @@ class Picture {
     const { words } = this.data
     const i = cell[1] * spec.shape[1] + cell[2]
     const number = Number.isNaN(spec.values[i]) ? words.nan
-      : spec.whole ? `${spec.values[i]}` : spec.wire === 'u8' ? `≈ ${formatNumber(spec.values[i], 2)}` : formatNumber(spec.values[i])
+      : spec.whole ? formatWhole(spec.values[i]) : spec.wire === 'u8' ? `≈ ${formatNumber(spec.values[i], 2)}` : formatNumber(spec.values[i])
     const named = (text, position) => (text === `${position}` ? '' : visible(text))
     this.read.setAttribute('aria-live', view.canvas || !view.block.label ? 'polite' : 'off')
     fillNodes(this.read, words.readout, {

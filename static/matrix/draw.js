@@ -1,6 +1,6 @@
 // One matrix on the page: a block with a title button and an SVG, over a canvas when there are too many cells for
 // elements. Colours and sizes are attributes, not styles, so that the picture can be saved as it is.
-const { visible, formatNumber, formatInCell } = await import('./text.js' + new URL(import.meta.url).search)
+const { visible, formatNumber, formatInCell, formatWhole } = await import('./text.js' + new URL(import.meta.url).search)
 const { stepOf, STEPS } = await import('./colour.js' + new URL(import.meta.url).search)
 const { FONT, NUMBERS_FROM, MOST_ELEMENTS, shownLabel } = await import('./layout.js' + new URL(import.meta.url).search)
 
@@ -221,7 +221,7 @@ function inCell({ limits: [low, high] }, value, decimals) {
 function paintCells(view, colours) {
   const { spec, block, cells, numbered } = view
   const { fill, ink } = colours[spec.fill]
-  const decimals = spec.whole ? 0 : block.cell >= (spec.fill === 'weight' ? 38 : 46) ? 3 : 2 // a minus sign needs room too
+  const decimals = block.cell >= (spec.fill === 'weight' ? 38 : 46) ? 3 : 2 // a minus sign needs room too
   for (let i = 0; i < cells.length; i++) {
     const made = cells[i]
     const value = spec.hidden?.[i] ? -Infinity : spec.values[i]
@@ -237,11 +237,11 @@ function paintCells(view, colours) {
       // Over a pattern, letters keep a margin of the page's colour.
       made.number?.setAttribute('stroke', hidden || missing ? colours.page : 'none')
     }
-    made.group.setAttribute('aria-label', hidden ? spec.hiddenAs || '−∞' : spec.whole ? `${value}` : formatNumber(value))
+    made.group.setAttribute('aria-label', hidden ? spec.hiddenAs || '−∞' : spec.whole ? formatWhole(value) : formatNumber(value))
     if (!made.number) continue
     const tone = hidden || value === 0 ? colours.quiet : missing ? colours.text : ink[look]
     if (tone !== made.tone) made.number.setAttribute('fill', (made.tone = tone))
-    const shown = hidden ? (spec.hiddenAs ? '' : '−∞') : numbered ? inCell(spec, value, decimals) : ''
+    const shown = hidden ? (spec.hiddenAs ? '' : '−∞') : !numbered ? '' : spec.whole ? formatWhole(value) : inCell(spec, value, decimals)
     if (shown !== made.shown) made.number.textContent = made.shown = shown
   }
 }

@@ -1,5 +1,5 @@
 // What stands under the picture: the numbers as a table, and the picture as a file.
-const { visible, formatNumber } = await import('./text.js' + new URL(import.meta.url).search)
+const { visible, formatNumber, formatWhole } = await import('./text.js' + new URL(import.meta.url).search)
 const { svg } = await import('./draw.js' + new URL(import.meta.url).search)
 const { FONT } = await import('./layout.js' + new URL(import.meta.url).search)
 
@@ -22,7 +22,7 @@ export function fillTable(table, spec, words) {
     row.append(cell('th', visible(spec.rows[r]), 'row'))
     for (let c = 0; c < C; c++) {
       const i = r * C + c
-      row.append(cell('td', spec.hidden?.[i] ? spec.hiddenAs || words.hidden : Number.isNaN(spec.values[i]) ? words.nan : spec.whole ? `${spec.values[i]}` : formatNumber(spec.values[i])))
+      row.append(cell('td', spec.hidden?.[i] ? spec.hiddenAs || words.hidden : Number.isNaN(spec.values[i]) ? words.nan : spec.whole ? formatWhole(spec.values[i]) : formatNumber(spec.values[i])))
     }
     return row
   })

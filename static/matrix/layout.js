@@ -104,9 +104,9 @@ function put(row, y, arrows, plan) {
 }
 
 // The rows at one size of the cell in focus, where they fit the width. A row above takes the first share that fits.
-function rowsAt(place, count, size, share, width) {
+function rowsAt(place, count, size, share, width, strips = STRIP_SHARES) {
   const made = Array.from({ length: count }, (_, i) => {
-    for (const strip of STRIP_SHARES) {
+    for (const strip of strips) {
       const row = place(i, size, { main: share, strip })
       if (row.width <= width) return row
     }
@@ -116,11 +116,22 @@ function rowsAt(place, count, size, share, width) {
   return { made, height, fits: made.every((row) => row.width <= width) }
 }
 
+// Numbers in the cells in focus are worth smaller cells around it, first of the rows above.
+function numberedRows(place, count, width, tall) {
+  for (const share of LEAST_SHARES) {
+    for (const first of [0, 2, 4]) {
+      const rows = rowsAt(place, count, NUMBERS_FROM, share, width, STRIP_SHARES.slice(first))
+      if (rows.fits && rows.height <= tall - FOOT) return rows
+    }
+  }
+  return null
+}
+
 function firstThat(place, count, width, tall) {
   let last = null
   for (const size of SIZES) {
     if (size === NUMBERS_FROM - 1) {
-      const numbered = LEAST_SHARES.map((share) => rowsAt(place, count, NUMBERS_FROM, share, width)).find((rows) => rows.fits && rows.height <= tall - FOOT)
+      const numbered = numberedRows(place, count, width, tall)
       if (numbered) return numbered.made
     }
     for (const share of SHARES) {

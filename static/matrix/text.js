@@ -33,6 +33,8 @@ export function formatInCell(value, decimals) {
   return realMinus(value.toExponential(0).replace('+', ''))
 }
 
+export const formatWhole = (value) => realMinus(`${value}`)
+
 const CONTROLS = { '\n': '↵', '\r': '↵', '\t': '⇥' }
 
 // A reader's text on one line: control characters and blanks become visible.

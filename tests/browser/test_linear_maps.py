@@ -26,6 +26,15 @@ def test_a_slider_moves_the_plane_the_product_and_its_story(open_page):
     expect(page.get_by_text("Coordinate 2 of the image of u")).to_be_visible()
 
 
+def test_whole_numbers_are_whole_wherever_they_are_read(open_page):
+    page = open_page("linear_maps")
+    page.get_by_text("Product rule", exact=True).click()
+    settle(page)
+    assert numbers(page, "C = AB") == ["−6", "29", "−15", "15", "−17", "43"]
+    cell(page, "C = AB", 1, 0).hover()
+    expect(page.get_by_text("C = AB · row 2 · column 1 · −15")).to_be_visible()
+
+
 def test_a_mismatch_is_explained_where_it_is_typed(open_page):
     page = open_page("linear_maps")
     page.get_by_text("Product rule", exact=True).click()

@@ -140,8 +140,9 @@ def test_nothing_is_offered_where_the_numbers_are_there_already(picture):
     assert not page.locator(".grow").is_visible()
 
 
-def test_a_wide_strip_does_not_take_the_numbers_from_the_cells_below(picture):
-    page = picture("t=6&d=64", width=1430)
+@pytest.mark.parametrize("query", ["t=6&d=64", "t=10"])
+def test_the_rows_above_do_not_take_the_numbers_from_the_cells_in_focus(picture, query):
+    page = picture(query, width=1430)
     assert all(page.locator(".block[data-name=weights] .cell text").all_text_contents())
 
 

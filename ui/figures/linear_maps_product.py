@@ -108,6 +108,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
                 note=" × ".join(map(str, array.values.shape)),
                 arrow={"pb": "×", "pc": "="}.get(name, ""),
                 large=True,
+                whole=True,
             )
             for name, array in result.arrays.items()
         ),
