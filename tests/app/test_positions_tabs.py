@@ -8,8 +8,12 @@ import pytest
 from core.attention.toy import toy_inputs
 from tests.app.harness import assert_whole, open_page
 from ui import course
+from ui.figures import positions_curves as curves
+from ui.figures import positions_learned as learned
 from ui.figures import positions_long as longer
-from ui.words import LANGUAGES
+from ui.figures import positions_rotation as rotation
+from ui.matrix import spoken
+from ui.words import LANGUAGES, Words
 
 TABS = ("curves", "rotation", "learned", "turning", "layouts", "alibi", "long", "order")
 SENTENCE = ("the", "dog", "bit", "the", "man")
@@ -198,3 +202,22 @@ def test_the_end_of_the_table_is_told_in_the_cores_own_words(t_max, want, missin
         [f"ValueError: the table has {t_max} positions, {want} were asked for"] if missing else []
     )
     assert (f"for {missing} of them there is no row" in prose(app)) == bool(missing)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_row_named_by_its_place_t_is_not_counted_as_a_place_as_well(lang):
+    """Row 4 of a table is t = 3; "position 4 t = 3" would name two places at once."""
+    words = Words(lang, "positions")
+    shown = {
+        curves: curves.compute(32, 10000, [1, 6, 13]),
+        rotation: rotation.compute(8, 10, 5),
+        learned: learned.compute(12, 16, 7),
+    }
+    counted = 0
+    for figure, result in shown.items():
+        for matrix in (m for row in figure.matrices(result, words) for m in row):
+            for axis, labels in zip(matrix.axes, (matrix.rows, matrix.columns), strict=True):
+                if labels[0].startswith("t = "):
+                    counted += 1
+                    assert spoken(words)[axis] in ("row", "column", "行", "列"), (matrix.name, axis)
+    assert counted == 9

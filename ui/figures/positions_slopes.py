@@ -47,7 +47,7 @@ def chart(shown: Result, words: Words) -> Chart:
         Axis(words.plain("slope.axis.head"), (0.5, p["heads"] + 0.5), format="d"),
         Axis(words.plain("slope.axis.slope"), (2.0**-9, 1.0), log=2, format=".2~g"),
         marker=Marker(words.plain("slope.marker", head=p["head"] + 1), p["head"] + 1),
-        height=280,
+        height=340,
     )
 
 
@@ -68,7 +68,7 @@ def reach(shown: Result, words: Words) -> Chart:
         series,
         Axis(words.plain("axis.distance"), (0, FARTHEST)),
         Axis(words.plain("slope.axis.weight"), (LEAST, 1.0), log=10, format="~g"),
-        height=280,
+        height=340,
         stacked=True,  # three names side by side are cut off at the edge
     )
 
