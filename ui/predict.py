@@ -10,6 +10,10 @@ from ui.compare import same_value
 from ui.result import Result
 
 
+class Unfinished(Exception):  # noqa: N818 - nothing went wrong
+    """Raised by a verdict whose result is still being computed; the question then says so, and waits."""
+
+
 @dataclass(frozen=True)
 class Prediction:
     """One question. Its words are `predict.<name>.question`, `.told`, `.because` and `.<option>`.

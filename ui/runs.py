@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +37,13 @@ class RunView:
     seconds_left: float | None  # None before there is anything to reckon from
     can_continue: bool
     error: str | None
+    own: bool = True  # False: somebody else's, with the settings that were asked for
+    settling: bool = False  # stopped a moment ago: its last steps are still on their way
+
+    @property
+    def moving(self) -> bool:
+        """Whether more is to come by itself."""
+        return self.status in ALIVE or self.settling
 
 
 @dataclass
@@ -57,6 +64,7 @@ class Run:
     )
     before: int = 0  # steps that were done by then
     error: str | None = None
+    size: int = 0  # bytes of what was looked at, attention maps above all
 
     @property
     def total(self) -> int:
@@ -74,7 +82,8 @@ class Runs:
 
     at_once: runs in work at the same time; the others wait. gone_after: seconds after which a run that nobody looked
     at is stopped (it can be continued). keep_for, kept: how long results are kept, and of how many runs at most.
-    state_bytes: how much is kept of stopped runs' weights; the oldest lose theirs first.
+    state_bytes: how much is kept of stopped runs' weights; the oldest lose theirs first. record_bytes: how much is kept
+    of what was looked at; the oldest runs that have ended go first.
     """
 
     def __init__(
@@ -84,10 +93,11 @@ class Runs:
         keep_for: float = 1800.0,
         kept: int = 48,
         state_bytes: int = 64_000_000,
+        record_bytes: int = 64_000_000,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.at_once, self.gone_after, self.keep_for = at_once, gone_after, keep_for
-        self.kept, self.state_bytes, self.clock = kept, state_bytes, clock
+        self.kept, self.state_bytes, self.record_bytes, self.clock = kept, state_bytes, record_bytes, clock
         self.lock = threading.RLock()
         self.runs: dict[str, Run] = {}  # oldest first
         self.process: subprocess.Popen[bytes] | None = None
@@ -113,6 +123,22 @@ class Runs:
             self.here(owner)
             run = self.runs.get(name)
             return None if run is None or run.owner != owner else self._view(run)
+
+    def find(self, owner: str, settings: Sequence[TrainingSettings]) -> RunView | None:
+        """A run with exactly these settings: the owner's, or else what somebody else has finished or has in work.
+
+        The same settings give the same numbers, so that a class of thirty with one link needs one run.
+        """
+        with self.lock:
+            self.here(owner)
+            same = [r for r in self.runs.values() if r.settings == tuple(settings) and r.status != "failed"]
+            same = [r for r in same if r.owner == owner or r.status != "stopped"]
+            if not same:
+                return None
+            order = ("done", "running", "waiting", "stopped")
+            run = min(reversed(same), key=lambda r: (order.index(r.status), r.owner != owner))
+            run.seen = self.clock()
+            return replace(self._view(run), own=run.owner == owner)
 
     def here(self, owner: str) -> None:
         """The owner is still there, on whatever page: call it at every rerun, so that no run is stopped."""
@@ -167,6 +193,7 @@ class Runs:
             self._seconds_left(run),
             can_continue(run),
             run.error,
+            settling=run.answer_due,
         )
 
     def _seconds_left(self, run: Run) -> float | None:
@@ -186,6 +213,10 @@ class Runs:
         finished = [r for r in self.runs.values() if r.status not in ALIVE]
         for run in finished[: max(0, len(self.runs) - self.kept)]:
             del self.runs[run.name]
+        looked_at = sum(run.size for run in self.runs.values())
+        for run in finished:
+            if looked_at > self.record_bytes and self.runs.pop(run.name, None):
+                looked_at -= run.size
         held = 0
         for run in reversed(list(self.runs.values())):  # the newest keep their weights
             held += sum(map(len, run.packed or ()))
@@ -245,6 +276,7 @@ class Runs:
         if what == "steps":
             for side, step in news:
                 run.steps[side].append(step)
+                run.size += size_of(step)
             if run.began is None:
                 run.began, run.before = self.clock(), run.done
         elif what == "failed":
@@ -268,3 +300,9 @@ class Runs:
 def can_continue(run: Run) -> bool:
     """Stopped, with its weights still there; or stopped before it began."""
     return run.status == "stopped" and not run.answer_due and (run.packed is not None or run.done == 0)
+
+
+def size_of(step: TrainingStep) -> int:
+    """Bytes of the attention maps of a step."""
+    parts = () if getattr(step, "record", None) is None else vars(step.record).values()
+    return sum(part.nbytes for part in parts if hasattr(part, "nbytes"))

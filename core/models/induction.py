@@ -22,6 +22,14 @@ def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
     return given[..., followers.any(-1)].mean(-1)
 
 
+def sharpness(weights: Tensor) -> Tensor:
+    """How much a query gives the token that it looks at most, on average; the first query, which may see one, left out.
+
+    weights [..., T_q, T_k]; returns [...]; of a text of one token its only weight.
+    """
+    return weights[..., min(1, weights.shape[-2] - 1) :, :].amax(-1).mean(-1)
+
+
 def followed(tokens: Tensor) -> Tensor:
     """For each query i, the places j ≤ i whose left neighbour is the same token as i. tokens [T]; [T, T] bool."""
     same = tokens[:, None] == tokens[None, :]  # [T, T]

@@ -177,11 +177,12 @@ def look(model: Model, task: Task, clip: float | None, norm: float) -> Record:
     with torch.no_grad():
         logits = run(model, held_out).logits  # [B, T, V]
         shown = run(model, task.shown, keep="maps")
+        held_out_loss = cross_entropy(logits, held_out.targets)
         shortened = 1.0 if clip is None else min(1.0, clip / (norm + 1e-6))
         gradients = torch.stack([gradient_of(block) for block in blocks_of(model)]) / shortened  # [L]
     counted = held_out.targets != IGNORED  # [B, T]
     return Record(
-        held_out_loss=float(cross_entropy(logits, held_out.targets)),
+        held_out_loss=float(held_out_loss),
         held_out_accuracy=float((logits.argmax(-1) == held_out.targets)[counted].double().mean()),
         gradient_by_layer=gradients,
         **maps_of(shown),
@@ -216,7 +217,7 @@ def run(
     return model(batch.source, batch.tokens, batch.source_mask, keep=keep, generator=generator)
 
 
-def begin_run(settings: TrainingSettings, task: Task) -> TrainingState:
+def begin_run(settings: TrainingSettings, task: Task) -> "TrainingState":
     """Fresh weights and a fresh optimizer. Raises ValueError as `ModelConfig` does."""
     config = config_of(settings, task)
     kind = EncoderDecoder if task.has_source else Decoder

@@ -17,6 +17,7 @@ from ui.predictions import (
     positions,
     residual,
     tokens,
+    training,
 )
 from ui.words import LANGUAGES, Words
 
@@ -30,9 +31,10 @@ ASKED = {
     "masks": masks.PREDICTIONS,
     "multi_head": multi_head.PREDICTIONS,
     "residual": residual.PREDICTIONS,
-    "normalization": normalization.PREDICTIONS,
     "positions": positions.PREDICTIONS,
+    "normalization": normalization.PREDICTIONS,
     "tokens": tokens.PREDICTIONS,
+    "training": training.PREDICTIONS,
 }
 
 

@@ -186,6 +186,23 @@ TRIALS |= {
     {TINY}, Tensor([3, 1, 4]).long(), 3, top_k=5, generator=torch.Generator().manual_seed(2), use_cache=use_cache
 ) for part in (step.logits, step.token, step.cost.total, step.cache_numbers)]""",
 }
+TINY_TASK = """__import__("types").SimpleNamespace(
+    name="trial", vocabulary="abc", length=3, has_source=False,
+    held_out=Batch(torch.tensor([[0, 1, 2]]), torch.tensor([[1, 2, -100]])), shown=Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 2]])),
+    draw=lambda size, generator: Batch(torch.randint(3, (size, 3), generator=generator), torch.tensor([[1, 2, 0]] * size)),
+)"""
+TINY = "TrainingSettings(layers=1, width=8, heads=2, steps=2, batch=2, warm_up=2, clip=0.5, label_smoothing=0.1, dropout=0.1)"
+TRIALS |= {
+    "core.models.training.train": f"[step.objective for step in train({TINY}, {TINY_TASK})]",
+    "core.models.training.one_step": f"(lambda s, task: [*one_step(s, task, begin_run(s, task), 1).record.maps.flatten()])({TINY}, {TINY_TASK})",
+    "core.models.training.cross_entropy": "[cross_entropy(Tensor([[[1.0, 2.0], [0.5, 0.1]]]), Tensor([[1, -100]]).long(), 0.1)]",
+    "core.models.training.clip_gradients": """
+(lambda model: [sum(p.sum() for p in model.parameters()).backward(), clip_gradients(model, 0.5), *(p.grad for p in model.parameters())][1:])(
+    nn.Linear(2, 1)
+)""",
+    "core.models.schedule.learning_rate": "[learning_rate(t, 9, 0.1, 3, kind) for t in (1, 5, 9) for kind in ('constant', 'linear', 'cosine', 'inverse_sqrt')]",
+    "core.models.induction.induction_score": "[induction_score(torch.arange(16.0).reshape(4, 4).tril(), Tensor([1, 2, 1, 2]).long())]",
+}
 TWIN_TRIAL = """
 [*vars(attention_backward(
     attention(np.sin(np.arange(12.0).reshape(3, 4)), np.cos(np.arange(20.0).reshape(5, 4)), np.ones((5, 2)), np.arange(15).reshape(3, 5) % 4 > 0),

@@ -48,6 +48,10 @@ class Curve:
     low: np.ndarray | None = None  # [N]
     high: np.ndarray | None = None  # [N]
     x: np.ndarray | None = None  # [N]
+    thin: bool = False  # a fine line without points, for what is noisy and dense
+    colour: int | None = (
+        None  # its place among the colours of series, where that is not its place in the list
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +109,15 @@ def curves(
     """
     table = _Table()
     for curve in series:
-        table.add("series", curve.name, x if curve.x is None else curve.x, curve.y, curve.low, curve.high)
+        layer = "thin" if curve.thin else "series"
+        table.add(layer, curve.name, x if curve.x is None else curve.x, curve.y, curve.low, curve.high)
     for guide in guides:
         table.add("guide", guide.label, x, guide.y)
         table.add("guide end", guide.label, x[-1:], guide.y[-1:])
     if marker:
         table.add("marker", marker.label, np.array([marker.x]), np.array([y_axis.limits[1]]))
-    colour, shape = _encodings([curve.name for curve in series], stacked)
+    places = [i if curve.colour is None else curve.colour for i, curve in enumerate(series)]
+    colour, shape = _encodings([curve.name for curve in series], stacked, places)
     across, up = _across(x_axis), _up(y_axis)
     right = marker is not None and marker.x > sum(x_axis.limits) / 2  # its label stands where there is room
     band = {"y": up | {"field": "low"}, "y2": {"field": "high"}}
@@ -130,6 +136,15 @@ def curves(
             x=across,
             y={"value": 0},
             text={"field": "name"},
+        ),
+        *(
+            [
+                _layer(
+                    "thin", {"type": "line", "strokeWidth": 1.4, "opacity": 0.8}, x=across, y=up, color=colour
+                )
+            ]
+            if any(curve.thin for curve in series)
+            else []
         ),
         _layer("series", {"type": "line", "strokeWidth": 2}, x=across, y=up, color=colour),
         _layer(
@@ -239,13 +254,15 @@ def _text(align: str, dx: int, dy: int) -> dict[str, Any]:
     return {"type": "text", "align": align, "dx": dx, "dy": dy, "color": _GUIDE, "fontSize": 12}
 
 
-def _encodings(names: Sequence[str], stacked: bool = False) -> tuple[dict, dict]:
+def _encodings(
+    names: Sequence[str], stacked: bool = False, places: Sequence[int] | None = None
+) -> tuple[dict, dict]:
     legend = (
         {"title": None, "orient": "top", "symbolOpacity": 1, "labelLimit": 320} if len(names) > 1 else None
     )
     if legend and (stacked or len(names) > 3):  # one row would run out of a narrow chart
         legend["columns"] = 1 if stacked else 2
-    colours = [series_colours()[i % len(series_colours())] for i in range(len(names))]
+    colours = [series_colours()[i % len(series_colours())] for i in places or range(len(names))]
     shapes = [_SHAPES[i % len(_SHAPES)] for i in range(len(names))]
     return tuple(
         {

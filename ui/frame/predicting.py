@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from ui.frame.settings import label_of, value_of
-from ui.predict import Desk, Prediction, Round
+from ui.predict import Desk, Prediction, Round, Unfinished
 from ui.result import Result
 from ui.words import Raw
 
@@ -170,7 +170,12 @@ class _Table:
         """The verdict, from both results as they are computed, and where to go from here."""
         this = self.round
         before, after = self.result_of(this.before), self.result_of(this.after)
-        right = self.prediction.verdict(before, after)
+        try:
+            right = self.prediction.verdict(before, after)
+        except Unfinished:
+            st.markdown(self.words("predict.unfinished"))
+            self._row(("predict.again", self._again))
+            return
         outcome = Raw(
             self.words("predict.or").join(self.say(o) for o in self.prediction.options if o in right)
         )

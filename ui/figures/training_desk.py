@@ -1,0 +1,108 @@
+"""The runs of one session on the training page: which run is shown, and what may be done to it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from core.models.training import TrainingSettings
+from ui.course.training import PAGE
+from ui.figures.training import shown_settings
+from ui.figures.training_side import every, settings_of
+from ui.runs import Runs, RunView
+
+AT_ONCE = 2  # runs in work on the whole server: it has two cores, and pages want to be answered
+GONE = 240.0  # s after which a run that nobody looked at is stopped; most are done long before
+# Seconds of one core: of a step, of a layer in it, and of a look, as measured for texts of 11 tokens at width 48.
+SECONDS = {"step": 0.004, "layer": 0.004}
+
+Pair = tuple[TrainingSettings, TrainingSettings]
+
+
+@st.cache_resource(show_spinner=False)
+def server() -> Runs:
+    """The runs of this server."""
+    return Runs(at_once=AT_ONCE, gone_after=GONE)
+
+
+@dataclass
+class Desk:
+    """One browser session: its name, the run it started last, and whether the pictures play."""
+
+    owner: str = field(default_factory=lambda: uuid.uuid4().hex)
+    run: str = ""
+    playing: bool = False
+    asked: set[int] = field(default_factory=set)  # questions whose run has been started once
+
+    def found(self, pair: Pair) -> RunView | None:
+        """A run with these settings, if there is one to see."""
+        return server().find(self.owner, pair)
+
+    def latest(self) -> RunView | None:
+        """The run that this session started last."""
+        return server().look(self.owner, self.run) if self.run else None
+
+    def start(self, pair: Pair) -> None:
+        """Run both; an earlier run of this session that is still going is stopped, and keeps what it has."""
+        self.run = server().start(self.owner, pair, every=every(pair[0].steps))
+        self.playing = False
+
+    def stop(self, name: str) -> None:
+        """Stop a run of this session."""
+        server().stop(self.owner, name)
+
+    def go_on(self, name: str) -> None:
+        """Continue a stopped run of this session."""
+        if server().resume(self.owner, name):
+            self.run = name
+
+
+def desk_of_session() -> Desk:
+    """The session's own."""
+    return st.session_state.setdefault("training runs", Desk())
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page shows: a run or none, whether it has the settings of the controls, and another one in work."""
+
+    view: RunView | None
+    asked: Pair
+    fits: bool
+    elsewhere: RunView | None = None
+
+    @property
+    def moving(self) -> bool:
+        """Whether something will change by itself."""
+        return any(view is not None and view.moving for view in (self.view, self.elsewhere))
+
+
+def shown_of(desk: Desk, values: Mapping[str, Any]) -> Shown:
+    """The run that the controls ask for; without one the last run of this session, said to be of other settings."""
+    pair = settings_of(values)
+    latest, found = desk.latest(), desk.found(pair)
+    other = latest is not None and latest.settings != pair
+    if found is not None:
+        return Shown(found, pair, True, latest if other and latest.moving else None)
+    if other and (latest.moving or any(latest.steps)):
+        return Shown(latest, pair, False)
+    return Shown(None if latest is None or other else latest, pair, True)
+
+
+def seconds_of(pair: Sequence[TrainingSettings]) -> float:
+    """About how long both take, alone on a core like those they were measured on."""
+    total = 0.0
+    for s in pair:
+        longer = 2.0 if s.task.startswith("repeat") else 1.6 if s.task in ("reverse", "translate") else 1.0
+        total += s.steps * (SECONDS["step"] + SECONDS["layer"] * s.layers * longer)
+    return total
+
+
+def values_of(view: RunView) -> dict[str, Any]:
+    """The page's values under which a run is the one that is asked for."""
+    known = {parameter.name for parameter in PAGE.parameters}
+    return {name: value for name, value in shown_settings(view.settings).items() if name in known}
