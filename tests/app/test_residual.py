@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from core.block.depth import DepthSettings, depth_experiment, drawn, over_seeds
+from core.block.depth import DepthSettings, depth_experiment, drawn, over_seeds, read_out_loss, stream
 from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from ui.figures import residual as figure
@@ -186,6 +186,7 @@ def true(key: str, told: dict, result) -> bool:
         checks = {
             "notice.forward": lambda: not np.isfinite(m.norm[told["layer"]]) and np.isfinite(m.norm[: told["layer"]]).all() and not np.isfinite(m.gradient).any(),
             "notice.backward": lambda: np.isfinite(m.norm).all() and told["count"] == np.sum(~np.isfinite(m.gradient)),
+            "notice.rounding": lambda: own["norm"] == "none" and np.isfinite(m.norm).all() and m.norm.max() > m.norm[0],
             "notice.zero": lambda: m.norm[told["layer"]] == 0 and (m.norm[: told["layer"]] > 0).all(),
             "notice.gradient_zero": lambda: told["count"] == np.sum(m.gradient == 0),
             "notice.gradient": lambda: layers > 1,
@@ -232,6 +233,26 @@ def test_what_to_notice_holds_at_any_setting():
             assert true(key, told, result), (key, told, values)
             seen.add(key)
     assert len(seen) > 15, seen
+
+
+@pytest.mark.parametrize("init", ["fan_in", "he"])
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+def test_gradients_that_are_rounding_are_not_passed_off_as_measured(norm, residual, init):
+    """The same stack with 64-bit numbers: where it disagrees, the page says so."""
+    for seed in range(3):
+        own = {"norm_a": norm, "res_a": residual, "init_a": init, "layers": 12, "seed": seed}
+        result, words = figure.result(DEFAULTS | own), Recorder()
+        notices(result, words)
+        settings = figure.settings(norm, residual, init, 12, 64, seed)
+        x, targets, readout, stack = drawn(settings, seed)
+        states = stream(settings, stack.double(), x.double())
+        loss = read_out_loss(settings, states[-1], readout.double(), targets)
+        weights = [block.feed_forward.w1.weight for block in stack.blocks]
+        exact = np.array([float(g.norm()) for g in torch.autograd.grad(loss, weights)])
+        agree = np.allclose(result.facts["a"].gradient, exact, rtol=0.05)
+        warned = any(key == "notice.rounding" and told["side"].startswith("A") for key, told in words.said)
+        assert agree or warned, (seed, result.facts["a"].gradient, exact)
 
 
 @pytest.mark.parametrize(

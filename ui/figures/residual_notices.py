@@ -12,6 +12,7 @@ ALIKE = 0.99  # from here on tokens count as alike
 GONE = 1e-3  # a gradient below counts as vanished, one above its inverse as exploded
 DEEP = 8  # fewer layers show no law of growth
 FALLS = 1.5  # first over last gradient, beyond what one seed does
+WIDE = 2.0  # without a norm, a stream that grows by more can saturate attention
 
 
 def notices(result: Result, words: Words) -> list[str]:
@@ -44,15 +45,23 @@ def _trouble(side: str, result: Result, words: Words) -> list[str]:
     broken = np.flatnonzero(~np.isfinite(m.norm))
     if broken.size:
         return [words("notice.forward", side=name, layer=int(broken[0]))]
+    rounding = [words("notice.rounding", side=name)] if _rounds(side, result) else []
     if not np.isfinite(m.gradient).all():
         return [
-            words("notice.backward", side=name, layers=layers, count=int((~np.isfinite(m.gradient)).sum()))
+            words("notice.backward", side=name, layers=layers, count=int((~np.isfinite(m.gradient)).sum())),
+            *rounding,
         ]
     if (m.norm == 0).any():
         return [words("notice.zero", side=name, layer=int(np.flatnonzero(m.norm == 0)[0]))]
     if (m.gradient == 0).any():
         return [words("notice.gradient_zero", side=name, layers=layers, count=int((m.gradient == 0).sum()))]
-    return []
+    return rounding
+
+
+def _rounds(side: str, result: Result) -> bool:
+    """Whether the gradient may be rounding: no norm, and numbers so large that attention's softmax saturates."""
+    m: Measured = result.facts[side]
+    return result.parameters[f"norm_{side}"] == "none" and bool(np.nanmax(m.norm) > WIDE * m.norm[0])
 
 
 def _usable(*values: float) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ui.figures.normalization import KINDS, inner
+from ui.figures.normalization import DIGITS, KINDS, inner
 from ui.predict import Prediction
 from ui.result import Result
 
@@ -51,13 +51,13 @@ def _alone(before: Result, after: Result) -> frozenset[str]:
 def _numbers(before: Result, after: Result) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for kind, change in _moves(before, after).items():
-        told |= {kind: float(change.max().round(5)), f"{kind}_count": int((change > SEEN).sum())}
+        told |= {kind: float(change.max().round(DIGITS)), f"{kind}_count": int((change > SEEN).sum())}
     shape = inner(after, "layer").shape
     told |= {"all": shape[0] * shape[1], "n": shape[0], "beta": after.parameters["beta"]}
     told |= {"i": after.parameters["row"], "c": after.parameters["col"]}
-    told["before"] = float(np.abs(inner(before, "batch")).max().round(5))
-    told["after"] = float(np.abs(inner(after, "batch")).max().round(5))
-    told["layer_after"] = float(np.abs(inner(after, "layer")).max().round(5))
+    told["before"] = float(np.abs(inner(before, "batch")).max().round(DIGITS))
+    told["after"] = float(np.abs(inner(after, "batch")).max().round(DIGITS))
+    told["layer_after"] = float(np.abs(inner(after, "layer")).max().round(DIGITS))
     return told
 
 
