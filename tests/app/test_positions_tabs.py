@@ -64,7 +64,7 @@ def test_the_product_is_the_same_everywhere_and_as_published():
     ("heads", "told"),
     [
         (8, "from 0.500 to 0.00391"),
-        (12, "for 16 heads is taken: 0.707, 0.354, 0.177, 0.0884."),
+        (12, "for 16 heads is taken (0.707, 0.354, 0.177, 0.0884)."),
         (1, "2⁻⁸ = 0.00391"),
         (3, "The first 2 heads get the slopes for 2, from 0.0625 to 0.00391; for the rest (1)"),
     ],
