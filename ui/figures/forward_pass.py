@@ -251,7 +251,7 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
         "best": float(last["probabilities"].max()),
         "entropy": entropy(result),
         "kept": left(result),
-        "mass": float(last["kept_mass"]),
+        "mass": round(float(last["kept_mass"]), 12),  # all of it is 1, whatever the order of summing
     }
     return {words(f"number.{name}"): value for name, value in values.items()}
 
