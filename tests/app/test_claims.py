@@ -147,6 +147,9 @@ def test_claims_of_masks_are_true(monkeypatch):
             held(said, "notice.formula_met", formula == counted)
         held(said, "notice.padding_seen", p["length"] < t and result.values("weights")[: p["length"], p["length"] :].sum() > 0)  # fmt: skip
         held(said, "notice.empty", not seen.any(-1).all())
+        if p["layers"] == 1 and not said.of("notice.formula") and not said.of("notice.formula_two"):
+            held(said, "notice.reach_all", (counts == t).all())
+            held(said, "notice.reach_one", (counts < t).any())
         if said.of("notice.reach_closed"):
             step = (seen | np.eye(t, dtype=bool)).astype(float)
             assert ((np.linalg.matrix_power(step, 2) > 0) == (step > 0)).all()

@@ -11,7 +11,7 @@ from core.attention.toy import seeded
 from ui.figures import attention as forward
 from ui.figures.charts import Axis, Chart, Guide, bars
 from ui.matrix import Matrix
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -147,7 +147,7 @@ def summary(result: Result, words: Words) -> str:
 
 def sums_summary(result: Result, words: Words) -> str:
     """The chart of sums in one line of plain text."""
-    return words.plain("drop.sums", sums=", ".join(number(s) for s in result.facts["after"]))
+    return words.plain("drop.sums", sums=listed((number(s) for s in result.facts["after"]), words.lang))
 
 
 def _written(p: float) -> Raw:

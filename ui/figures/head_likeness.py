@@ -9,6 +9,7 @@ import numpy as np
 from ui.figures import charts
 from ui.figures.multi_head import all_equal
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Words
 
@@ -101,10 +102,8 @@ def chart(result: Result, words: Words) -> charts.Chart:
 
 def chart_summary(result: Result, words: Words) -> str:
     """The bars as text."""
-    listed = ", ".join(
-        words.plain("alike.each", h=h + 1, entropy=e) for h, e in enumerate(result.facts["entropy"])
-    )
-    return words.plain("alike.chart", listed=listed, most=result.facts["most_entropy"])
+    told = [words.plain("alike.each", h=h + 1, entropy=e) for h, e in enumerate(result.facts["entropy"])]
+    return words.plain("alike.chart", listed=listed(told, words.lang), most=result.facts["most_entropy"])
 
 
 def summary(result: Result, words: Words) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from ui.figures import charts
 from ui.formulas import sum_of_numbers
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -74,7 +75,7 @@ def notices(result: Result, words: Words) -> list[str]:
         said.append(
             words(
                 "off.notice.change",
-                off=Raw(", ".join(map(str, p["off"]))),
+                off=Raw(listed(p["off"], words.lang)),
                 count=len(p["off"]),
                 norm=float(np.linalg.norm(result.values("change"))),
                 before=float(np.linalg.norm(facts["before"])),
@@ -113,15 +114,13 @@ def chart(result: Result, words: Words) -> charts.Chart:
 
 def chart_summary(result: Result, words: Words) -> str:
     """The bars as text."""
-    listed = ", ".join(
-        words.plain("off.one", h=h + 1, change=100 * c) for h, c in enumerate(result.facts["changes"])
-    )
-    return words.plain("off.chart", listed=listed)
+    told = [words.plain("off.one", h=h + 1, change=100 * c) for h, c in enumerate(result.facts["changes"])]
+    return words.plain("off.chart", listed=listed(told, words.lang))
 
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    off = ", ".join(map(str, result.parameters["off"])) or words.plain("setting.none")
+    off = listed(result.parameters["off"], words.lang) or words.plain("setting.none")
     return words.plain("off.summary", off=off, change=100 * result.facts["change"])
 
 

@@ -8,6 +8,7 @@ from core.attention.linear_maps import Likeness
 from ui.figures.charts import Chart, as_read
 from ui.figures.plane import GREY, Arrow, Lines, accent, coordinates, plane, settled
 from ui.formulas import bracketed, sum_of_products
+from ui.numbers import listed
 from ui.result import Result
 from ui.words import Raw, Words
 
@@ -33,7 +34,7 @@ def story(result: Result, words: Words) -> str:
     u, v, like = result.values("x")[:, 0], result.facts["v"], result.facts["likeness"]
     dot = words("cosine.dot", sum=sum_of_products(u, v), dot=_raw(like.dot))
     if like.cosine is None:
-        zero = ", ".join(name for name, x in (("u", u), ("v", v)) if not x.any())
+        zero = listed((name for name, x in (("u", u), ("v", v)) if not x.any()), words.lang)
         return f"{dot}\n\n{words('cosine.none', zero=Raw(zero))}"
     told = {"dot": _raw(like.dot), "a": _raw(like.length_a), "b": Raw(bracketed(like.length_b))}
     told |= {"cosine": _raw(like.cosine), "degrees": _raw(like.degrees), "side": Raw(words(_side(like)))}

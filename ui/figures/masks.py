@@ -203,7 +203,8 @@ def reached(result: Result, words: Words) -> str:
         told |= {"window": p["window"], "formula": formula, "half": p["window"] // 2}
         return words.sentences((words(key, **told), words(ending, **told)))
     grown = facts["reach_share"] > facts["share_with_self"]
-    key = "reach_one" if p["layers"] == 1 else "reach" if grown else "reach_closed"
+    one = "reach_all" if facts["reach_share"] == 1 else "reach_one"
+    key = one if p["layers"] == 1 else "reach" if grown else "reach_closed"
     return words(f"notice.{key}", **told)
 
 

@@ -13,6 +13,7 @@ from core.attention.mask_kinds import MaskSettings, combined_mask
 from ui.batch import MOST, PAD, Batch
 from ui.figures.masks import percent
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words, quote
 
@@ -142,7 +143,7 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
 def notices(result: Result, words: Words) -> list[str]:
     """What to notice: lengths, what was cut, and the weight that flows from the future under padding alone."""
     facts = result.facts
-    lengths = Raw(", ".join(map(str, facts["lengths"])))
+    lengths = Raw(listed(facts["lengths"], words.lang))
     told = {"sentences": facts["sentences"], "t": facts["t"], "lengths": lengths, "lost": facts["lost"]}
     sentences = [words(f"batch.notice.{_case(result)}", **told)]
     if facts["lost"]:
@@ -164,7 +165,7 @@ def _case(result: Result) -> str:
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    lengths = ", ".join(map(str, result.facts["lengths"]))
+    lengths = listed(result.facts["lengths"], words.lang)
     return words.plain(
         "batch.summary", lengths=lengths, t=result.facts["t"], share=percent(result.facts["leak"]["p_leak"])
     )

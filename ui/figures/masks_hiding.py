@@ -9,7 +9,7 @@ import torch
 
 from core.attention.hiding import DTYPES, WAYS, Hidden, hide
 from core.attention.worked import TOKENS, given_scores
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.words import Raw, Words
 
 
@@ -56,7 +56,7 @@ def _weights(one: Hidden, words: Words) -> str:
 def notices(hidden: HidingRow, words: Words) -> list[str]:
     """What to notice: what the ways agree on, what an empty row does to each, and what float16 refuses."""
     refused = hidden.of("fill_large", torch.float16)
-    scores = Raw(", ".join(number(s) for s in hidden.scores))
+    scores = Raw(listed((number(s) for s in hidden.scores), words.lang))
     told = {"i": hidden.row + 1, "query": TOKENS[hidden.row], "scores": scores, "kept": hidden.kept}
     if hidden.kept:
         ours = hidden.of("ours", torch.float64).weights

@@ -7,6 +7,7 @@ import numpy as np
 from core.attention.receptive import window_reach
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
 from ui.figures.masks import MOST_LAYERS, PATTERNS, percent, reached
+from ui.numbers import listed
 from ui.result import Result
 from ui.words import Raw, Words
 
@@ -67,4 +68,4 @@ def table(result: Result, words: Words) -> str:
 def summary(result: Result, words: Words) -> str:
     """The chart in one line of plain text."""
     most = result.facts["counts"].max(-1)
-    return words.plain("reach.summary", numbers=", ".join(map(str, most.tolist())), layers=MOST_LAYERS)
+    return words.plain("reach.summary", numbers=listed(most.tolist(), words.lang), layers=MOST_LAYERS)

@@ -15,6 +15,7 @@ from core.attention.head_sizes import kv_numbers_per_token, projection_parameter
 from core.attention.multi_head import MultiHeadAttention, MultiHeadTrace
 from ui.formulas import sum_of_exponentials, sum_of_numbers, sum_of_products
 from ui.matrix import Matrix
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -40,11 +41,13 @@ def substitutions(heads: str, wanted: str, off: Sequence[str], words: Words) -> 
     """What the page had to replace: key-value heads that do not divide the heads, switches without a head."""
     count, told = int(heads), []
     if wanted != "all" and count % int(wanted):
-        divisors = ", ".join(str(n) for n in range(1, count + 1) if count % n == 0)
+        divisors = listed((n for n in range(1, count + 1) if count % n == 0), words.lang)
         values = {"wanted": int(wanted), "heads": count, "divisors": Raw(divisors)}
         told.append(words("remark.kv", used=kv_heads(count, wanted), **values))
     if absent := [head for head in off if int(head) > count]:
-        told.append(words("remark.off", absent=Raw(", ".join(absent)), count=len(absent), heads=count))
+        told.append(
+            words("remark.off", absent=Raw(listed(absent, words.lang)), count=len(absent), heads=count)
+        )
     return told
 
 
@@ -213,7 +216,7 @@ def notices(result: Result, words: Words) -> list[str]:
         likeness = {n: facts[f"{n}_similarity"] for n in ("mean", "even", "sharper")}
         said.append(words(key, tau=p["tau"], **likeness))
     if p["off"]:
-        off = Raw(", ".join(map(str, p["off"])))
+        off = Raw(listed(p["off"], words.lang))
         said.append(words("notice.off", off=off, count=len(p["off"]), change=100 * facts["change"]))
     return said
 
@@ -237,7 +240,7 @@ def summary(result: Result, words: Words) -> str:
         mask=words.plain(f"choice.mask.{p['mask']}"),
         parameters=facts["parameters"],
         mean="–" if mean is None else mean,
-        off=", ".join(map(str, p["off"])) or words.plain("setting.none"),
+        off=listed(p["off"], words.lang) or words.plain("setting.none"),
     )
 
 

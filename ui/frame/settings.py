@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ui.numbers import listed
 from ui.parameters import Choice, Grid, Parameter, Several, Switch, Text
 from ui.words import Words, as_text, quote
 
@@ -18,7 +19,7 @@ def value_of(words: Words, parameter: Parameter, value: Any) -> str:
     if isinstance(parameter, Choice):
         return words(f"choice.{parameter.name}.{value}")
     if isinstance(parameter, Several):
-        return ", ".join(value) or words("setting.none")
+        return listed(value, words.lang) or words("setting.none")
     if isinstance(parameter, Switch):
         return words("setting.on" if value else "setting.off")
     if isinstance(parameter, Grid):
