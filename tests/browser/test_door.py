@@ -100,3 +100,11 @@ def test_a_script_that_does_not_load_is_said_in_both_languages(open_page, watch,
     expect(page.get_by_text("图没有载入")).to_be_visible()
     assert watch.errors
     watch.errors.clear()
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_place_kept_for_the_map_is_as_high_as_the_map(open_page, width):
+    page = open_page("", width=width, height=844)
+    place = page.locator(".st-key-home-diagram")
+    kept = float(place.evaluate("e => parseFloat(getComputedStyle(e).minHeight)"))
+    assert place.bounding_box()["height"] == pytest.approx(kept, abs=8)
