@@ -17,7 +17,7 @@ import streamlit as st
 
 from ui import course
 from ui.course.page import Page
-from ui.parameters import Problem, Text, read_link, write_link
+from ui.parameters import Choice, Problem, Text, read_link, write_link
 from ui.words import LANGUAGES
 
 _VALUES = "values"  # stem → parameter name → value
@@ -110,18 +110,27 @@ class State:
     def moved(self, name: str) -> None:
         """Callback of a widget: take its value over.
 
-        An emptied box gets its value back. So does a widget that only repeats what `set` has just replaced: a click
+        An emptied box gets its value back, and so does a list that sends a label, and a widget that only repeats what
+        `set` has just replaced: a click
         made before the browser knew the new value still carries the old one, and that is no move.
         """
         key = self.key(name)
         value = st.session_state[key]
         value = tuple(value) if isinstance(value, list) else value
         old, when = st.session_state.get(_REPLACED, {}).pop(key, (None, -ECHO))
-        if value is None or (value == old and time.monotonic() - when < ECHO):
+        if value is None or self._foreign(name, value) or (value == old and time.monotonic() - when < ECHO):
             _put(key, self._values()[name])
         else:
             self._values()[name] = value
         st.session_state[_MOVED] = True
+
+    def _foreign(self, name: str, value: Any) -> bool:
+        """Whether a list sent what is none of its codes: a label in the language that has just been left.
+
+        A timer of the browser can send it, before the lists there have got their new labels.
+        """
+        parameter = self.page.parameter(name)
+        return isinstance(parameter, Choice) and value not in parameter.codes
 
     def enter(self) -> list[Problem]:
         """Start a full run: read the link if it is news. Returns what had to be changed in it."""

@@ -9,7 +9,7 @@ import pytest
 
 from core.models.tasks import task_named
 from core.models.training import TrainingSettings, begin_run, train
-from ui.runs import Runs
+from ui.runs import Runs, size_of
 
 SHORT = TrainingSettings(layers=1, width=16, heads=2, steps=12, batch=4)
 LONG = TrainingSettings(layers=2, width=48, steps=5000)
@@ -147,6 +147,33 @@ def test_only_so_many_results_and_so_much_weight_are_kept():
         runs._hear(None, "stopped", name, [b"w" * 100])
     assert len(runs.runs) == 3
     assert [runs.look(r.owner, r.name).can_continue for r in list(runs.runs.values())] == [False, True, True]
+
+
+def test_a_class_with_the_same_settings_needs_one_run():
+    runs = Unsent(at_once=1)
+    assert runs.find("a", [SHORT]) is None
+    mine, other = runs.start("a", [SHORT]), runs.start("b", [LONG])
+    assert runs.find("a", [SHORT]).own
+    assert (runs.find("c", [SHORT]).name, runs.find("c", [SHORT]).own) == (mine, False)
+    assert runs.find("c", [LONG]).place == 1
+    runs.stop("a", mine)
+    assert runs.find("a", [SHORT]).settling  # its last steps are on their way
+    runs._hear(None, "stopped", mine, [b"w"])
+    assert not runs.find("a", [SHORT]).moving
+    assert runs.find("c", [SHORT]) is None  # what somebody else has stopped says nothing
+    runs._hear(None, "done", other)
+    assert runs.find("c", [LONG]).status == "done"
+
+
+def test_only_so_many_maps_are_kept():
+    step = next(iter(train(SHORT, task_named(SHORT.task))))
+    runs = Unsent(at_once=1, record_bytes=3 * size_of(step))
+    for i in range(5):
+        name = runs.start("a", [SHORT])
+        runs._hear(None, "steps", name, [(0, step)])
+        runs._hear(None, "done", name)
+        assert runs.look("a", name).status == "done", i
+    assert len(runs.runs) == 3
 
 
 def test_a_process_that_dies_is_said_and_replaced_and_an_idle_one_ends():

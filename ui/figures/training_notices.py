@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.models.tasks import Task
@@ -11,10 +13,12 @@ from ui.figures.training_side import Side, scores, shown
 from ui.result import Result
 from ui.words import Raw, Words
 
-LEARNED = 0.6  # a loss below so much of the frequency-only one counts as learned
+LEARNED = 0.5  # a loss below so much of the frequency-only one counts as learned
 ROSE = 1.05  # times its lowest: a held-out loss that ends above has turned
 FELL = 0.98  # times what it was at that low: a training loss that ends below has gone on falling
 SURE = 0.4  # a head that gives so much of its weight, on average, does that for its living
+HELPS = 0.2  # a head below that gives so much to the previous token can tell the one above what stood there
+CLEAR = 0.01  # nats; held-out losses that differ by less are not called better or worse
 FEW = 30  # steps after which "learned" and "stayed" mean something
 
 
@@ -122,17 +126,28 @@ def _turned(result: Result, words: Words) -> list[str]:
             then = float(run.losses[max(0, step - 10) : step].mean())
             told = {"step": step, "low": low, "end": last, "then": then, "now": run.end}
             sentences.append(words("notice.turned", side=Raw(side.upper()), **told))
+    return sentences + _dropout(result, words)
+
+
+def _dropout(result: Result, words: Words) -> list[str]:
+    """What dropout cost and saved, where it is all that A and B differ in."""
     a, b = (result.facts["sides"][side] for side in SIDES)
-    if a.settings.dropout == b.settings.dropout or not (len(a.looked) and len(b.looked)):
-        return sentences
+    alone = replace(a.settings, dropout=0.0) == replace(b.settings, dropout=0.0)
+    if not alone or same(result) or not (len(a.looked) and len(b.looked)):
+        return []
     more, less = ("a", "b") if a.settings.dropout > b.settings.dropout else ("b", "a")
     one, other = (result.facts["sides"][side] for side in (more, less))
-    if one.looked[-1] != other.looked[-1] or not np.isfinite([one.held_out[-1], other.held_out[-1]]).all():
-        return sentences
     told = {"more": Raw(more.upper()), "less": Raw(less.upper()), "train": one.end, "train_less": other.end}
     told |= {"held": float(one.held_out[-1]), "held_less": float(other.held_out[-1])}
-    key = "saves" if told["held"] < told["held_less"] else "costs"
-    return [*sentences, words(f"notice.dropout_{key}", **told)]
+    if (
+        one.looked[-1] != other.looked[-1]
+        or one.looked[-1] == 1
+        or not all(map(np.isfinite, list(told.values())[2:]))
+    ):
+        return []
+    if told["held"] < told["held_less"] - CLEAR and told["train"] > told["train_less"]:
+        return [words("notice.dropout_saves", **told)]
+    return [words("notice.dropout_costs", **told)] if told["held"] > told["held_less"] + CLEAR else []
 
 
 def _gradients(result: Result, words: Words) -> list[str]:
@@ -179,6 +194,8 @@ def induction(name: str, run: Side, task: Task, words: Words) -> str:
     if told["score"] < SURE or layer == 0:
         return sentence
     below = before[:layer]
+    if below.max() < HELPS:
+        return sentence
     place = divmod(int(below.argmax()), below.shape[1])
     told |= {"layer": place[0] + 1, "head": place[1] + 1, "score": float(below.max())}
     return joined([sentence, words("notice.previous", **told)], words)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ui.course.training import SIDES
-from ui.figures.training_notices import kind
 from ui.figures.training_side import Side
 from ui.predict import Prediction, Unfinished
 from ui.result import Result
 
 CLEAR = 0.03  # nats; a held-out loss that differs by less counts as equal
+BELOW = 0.8  # a loss under so much of the frequencies' is clearly below it
 SOLVED = 0.9  # share of held-out targets hit
 START = {"task": "chinese", "width": "48", "steps": 160}
 PLAIN = {"plan": "constant", "clip": "none", "drop": "0", "smooth": "0", "res": True}
@@ -29,7 +29,8 @@ def _sides(result: Result) -> tuple[Side, Side]:
 
 def _learns(before: Result, after: Result) -> frozenset[str]:
     """Which of the two got clearly below what frequencies alone give."""
-    a, b = (kind(side, after) in ("learned", "between") for side in _sides(after))
+    limit = BELOW * after.facts["frequency"]
+    a, b = (not side.failed and side.end < limit for side in _sides(after))
     return frozenset({{(0, 0): "neither", (1, 0): "only_a", (0, 1): "only_b", (1, 1): "both"}[a, b]})
 
 
