@@ -95,7 +95,8 @@ def name_of(side: str, result: Result, words: Words, *, weights: bool = True) ->
         parts.append(words.plain("series.no_residual"))
     if weights and p["init_a"] != p["init_b"]:
         parts.append(words.plain(f"choice.init_{side}.{p[f'init_{side}']}"))
-    return f"{side.upper()}: {' · '.join(parts)}"
+    colon = "：" if words.lang == "zh" else ": "
+    return f"{side.upper()}{colon}{' · '.join(parts)}"
 
 
 def rows(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:

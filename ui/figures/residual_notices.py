@@ -78,7 +78,7 @@ def _gradient(result: Result, told: dict, words: Words) -> str:
     falling = [s for s in SIDES if _pre(s, told) and told[f"first_{s}"] > FALLS * told[f"last_{s}"] > 0]
     if falling:
         parts.append(words("notice.pre_falls", side=Raw(falling[0].upper())))
-    return _joined(parts, words)
+    return words.sentences(parts)
 
 
 def _pre(side: str, told: dict) -> bool:
@@ -103,11 +103,7 @@ def _length(result: Result, told: dict, words: Words) -> str:
         key = "notice.held_both" if len(held) == 2 else "notice.held"
         root = told["width"] ** 0.5
         parts.append(words(key, side=Raw(held[0].upper()), d=told["width"], root=root))
-    return _joined(parts, words)
-
-
-def _joined(parts: list[str], words: Words) -> str:
-    return (" " if words.lang == "en" else "").join(parts)
+    return words.sentences(parts)
 
 
 def _held(m: Measured, width: int) -> bool:
@@ -120,7 +116,7 @@ def _likeness(result: Result, told: dict, words: Words) -> str:
         below = np.flatnonzero(~(result.facts[side].similarity >= ALIKE))  # NaN counts as below
         if (first := int(below[-1]) + 1) <= told["layers"]:
             parts.append(words("notice.alike", side=Raw(side.upper()), layer=first))
-    return _joined(parts, words)
+    return words.sentences(parts)
 
 
 def _without_residual(result: Result, words: Words) -> list[str]:
@@ -137,5 +133,5 @@ def _without_residual(result: Result, words: Words) -> list[str]:
         kind = "bare" if result.parameters[f"norm_{side}"] == "none" else "normed"
         sentence = words(f"notice.{kind}_{grows}", low=low, high=high, **told)
         lost = kind == "normed" and grows == "holds" and m.similarity[-1] >= ALIKE
-        sentences.append(_joined([sentence, *([words("notice.lost")] if lost else [])], words))
+        sentences.append(words.sentences([sentence, *([words("notice.lost")] if lost else [])]))
     return sentences
