@@ -9,6 +9,7 @@ import numpy as np
 from ui.figures.charts import Axis, Chart, Curve, Guide, curves
 from ui.figures.residual import QUANTITIES, SIDES, Measured, measure, name_of
 from ui.figures.residual_charts import HEIGHT, curve, layer_axis, long, powers, powers_axis, value_axis
+from ui.figures.residual_notices import rounding_notice
 from ui.numbers import number
 from ui.result import Result
 from ui.words import Raw, Words
@@ -36,13 +37,18 @@ class Sweep:
 
 
 def sweep(result: Result) -> Sweep:
-    """Measure both sides at every depth; what the page has measured already comes from the cache."""
+    """The gradients of both sides at every depth."""
     found: dict[str, dict[str, np.ndarray]] = {end: {} for end in ENDS}
     for side in SIDES:
-        runs = [measure(**result.facts["settings"][side] | {"layers": depth}) for depth in DEPTHS]
+        runs = at_depths(side, result)
         found["last"][side] = np.array([run.gradient[-1] for run in runs])
         found["first"][side] = np.array([run.gradient[0] for run in runs])
     return Sweep(**found)
+
+
+def at_depths(side: str, result: Result) -> list[Measured]:
+    """One side at every depth; what was measured before comes from the cache."""
+    return [measure(**result.facts["settings"][side] | {"layers": depth}) for depth in DEPTHS]
 
 
 def sweep_chart(end: str, found: Sweep, result: Result, words: Words) -> Chart:
@@ -88,6 +94,7 @@ def sweep_notices(found: Sweep, result: Result, words: Words) -> list[str]:
             sentences.append(words("deep.notice.rises", ratio=at_48 / at_6, **told))
         else:
             sentences.append(words("deep.notice.stays", **told))
+        sentences += rounding_notice(side, at_depths(side, result), result, words)
     return [*sentences, words("deep.notice.xiong")]
 
 
@@ -152,7 +159,7 @@ def seeds_notices(runs: dict[str, list[Measured]], result: Result, words: Words)
         if result.parameters["layers"] == 1 or not np.isfinite(ends).all() or not np.all(np.array(ends) > 0):
             key = "seeds.notice.none"
         told = {"side": Raw(name_of(side, result, words)), "falls": falls, "seeds": SEEDS}
-        sentences.append(words(key, **told))
+        sentences += [words(key, **told), *rounding_notice(side, runs[side], result, words)]
     return sentences
 
 

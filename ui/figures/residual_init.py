@@ -8,6 +8,7 @@ from core.block.initialisation import deviation
 from ui.figures.charts import Chart, curves
 from ui.figures.residual import measure, name_of
 from ui.figures.residual_charts import curve, layer_axis, value_axis
+from ui.figures.residual_notices import rounding_notice
 from ui.numbers import number
 from ui.result import Result
 from ui.words import Raw, Words
@@ -100,4 +101,4 @@ def notices(result: Result, side: str, words: Words) -> list[str]:
     own = {"name": Raw(name_of(side, result, words, weights=False)), "start": start, "end": end, **told}
     if result.facts["settings"][side]["res"] and abs(end / start - 1) < 0.02:
         sentences.append(words("init.notice.quiet", **own))
-    return sentences
+    return sentences + rounding_notice(side, found.values(), result, words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ui.figures.residual import SIDES, Measured, name_of
@@ -45,7 +47,7 @@ def _trouble(side: str, result: Result, words: Words) -> list[str]:
     broken = np.flatnonzero(~np.isfinite(m.norm))
     if broken.size:
         return [words("notice.forward", side=name, layer=int(broken[0]))]
-    rounding = [words("notice.rounding", side=name)] if _rounds(side, result) else []
+    rounding = rounding_notice(side, [m], result, words)
     if not np.isfinite(m.gradient).all():
         return [
             words("notice.backward", side=name, layers=layers, count=int((~np.isfinite(m.gradient)).sum())),
@@ -58,10 +60,12 @@ def _trouble(side: str, result: Result, words: Words) -> list[str]:
     return rounding
 
 
-def _rounds(side: str, result: Result) -> bool:
-    """Whether the gradient may be rounding: no norm, and numbers so large that attention's softmax saturates."""
-    m: Measured = result.facts[side]
-    return result.parameters[f"norm_{side}"] == "none" and bool(np.nanmax(m.norm) > WIDE * m.norm[0])
+def rounding_notice(side: str, runs: Iterable[Measured], result: Result, words: Words) -> list[str]:
+    """That gradients may be rounding: no norm, and numbers so large in a run that attention's softmax saturates."""
+    if result.parameters[f"norm_{side}"] != "none":
+        return []
+    wide = any(np.nanmax(m.norm) > WIDE * m.norm[0] for m in runs)
+    return [words("notice.rounding", side=Raw(name_of(side, result, words)))] if wide else []
 
 
 def _usable(*values: float) -> bool:
