@@ -111,8 +111,8 @@ class State:
         """Callback of a widget: take its value over.
 
         An emptied box gets its value back, and so does a list that sends a label, and a widget that only repeats what
-        `set` has just replaced: a click
-        made before the browser knew the new value still carries the old one, and that is no move.
+        `set` has just replaced: a click made before the browser knew the new value still carries the old one, and
+        that is no move.
         """
         key = self.key(name)
         value = st.session_state[key]

@@ -30,6 +30,14 @@ def sharpness(weights: Tensor) -> Tensor:
     return weights[..., min(1, weights.shape[-2] - 1) :, :].amax(-1).mean(-1)
 
 
+def mirror_score(weights: Tensor, n: int) -> Tensor:
+    """How much query i gives place n − 1 − i, on average over the first n queries: what writing backwards takes.
+
+    weights [..., T_q, T_k] with T_q and T_k at least n; returns [...].
+    """
+    return weights[..., :n, :n].flip(-1).diagonal(dim1=-2, dim2=-1).mean(-1)
+
+
 def followed(tokens: Tensor) -> Tensor:
     """For each query i, the places j ≤ i whose left neighbour is the same token as i. tokens [T]; [T, T] bool."""
     same = tokens[:, None] == tokens[None, :]  # [T, T]

@@ -19,7 +19,7 @@ from ui.figures import training as figure
 from ui.figures import training_charts as charts
 from ui.figures.training_desk import server
 from ui.figures.training_presets import PRESETS
-from ui.figures.training_side import every
+from ui.figures.training_side import every, settings_of
 from ui.frame import takeaway
 from ui.numbers import number
 from ui.run_worker import slim
@@ -48,7 +48,7 @@ def taken(settings: TrainingSettings) -> tuple:
 def put(values: dict, *, owner: str = "somebody", until: int | None = None) -> dict:
     """File a run with these values as the server would have it; `until` cuts it off as a stop does."""
     values = DEFAULTS | values
-    pair = figure.settings_of(values)
+    pair = settings_of(values)
     name = f"test {len(server().runs)} {time.monotonic()}"
     run = Run(name, owner, pair, every(pair[0].steps), server().clock(), status="done")
     run.steps = [list(taken(s)[:until]) for s in pair]
@@ -88,7 +88,7 @@ def test_without_a_run_the_page_says_what_start_will_do(lang, tab, caplog):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("tab", ["gradients", "heads", "data", "code", "takeaway", "where"])
-@pytest.mark.parametrize("values", [SHORT, DIVERGES, SHORT | {"task": "reverse", "look": "cross"}])
+@pytest.mark.parametrize("values", [DIVERGES, SHORT | {"task": "reverse", "look": "cross"}])
 def test_what_somebody_has_run_is_shown_at_once_and_every_tab_stands(lang, tab, values, caplog):
     put(values)
     app = page(values, lang, tab)
@@ -96,7 +96,7 @@ def test_what_somebody_has_run_is_shown_at_once_and_every_tab_stands(lang, tab, 
     assert [b.disabled for b in app.button if b.key == "training start"] == [True]
     assert not app.warning
     for name in ("loss", "layers", "rate"):
-        result = figure.result(DEFAULTS | values, server().find("x", figure.settings_of(DEFAULTS | values)))
+        result = figure.result(DEFAULTS | values, server().find("x", settings_of(DEFAULTS | values)))
         charts.charts(result, Words(lang, "training"))[name].altair()
 
 
@@ -104,7 +104,7 @@ def test_the_table_is_what_a_plain_loop_gives():
     values = put(SHORT)
     story = prose(page(SHORT))
     ends, held = [], []
-    for settings in figure.settings_of(values):
+    for settings in settings_of(values):
         steps = list(train(settings, task_named("chinese"), every=40))
         ends.append(number(sum(step.loss for step in steps[-10:]) / 10))
         held.append(number(steps[-1].record.held_out_loss))
@@ -138,8 +138,8 @@ def test_a_weight_is_the_softmax_of_the_trained_model():
     from core.models.training import begin_run
 
     values = put(SHORT | {"find": "chosen", "layer": 1, "head": 2})
-    result = figure.result(values, server().find("x", figure.settings_of(values)))
-    s, task = figure.settings_of(values)[0], task_named("chinese")
+    result = figure.result(values, server().find("x", settings_of(values)))
+    s, task = settings_of(values)[0], task_named("chinese")
     state = begin_run(s, task)
     list(train(s, task, state, every=s.steps))
     model, attention = state.model, state.model.blocks[0].attention
@@ -162,7 +162,7 @@ def test_the_gradient_s_share_is_of_the_whole(caplog):
     values = put(SHORT)
     app = page(SHORT | {"grad_cell": ("grad_b", 1, 20)}, tab="gradients")
     assert_whole(app, caplog)
-    last = taken(figure.settings_of(values)[1])[-1]
+    last = taken(settings_of(values)[1])[-1]
     share = 100 * (float(last.record.gradient_by_layer[1]) / last.gradient_norm) ** 2
     assert f"this block has {number(share)} % of its square" in prose(app)
 
@@ -184,6 +184,7 @@ def test_a_run_goes_on_while_the_language_changes_and_the_page_is_left(caplog):
     app.switch_page(str(course.file_of(course.PAGES["training"]))).run()
     assert_whole(app, caplog)
     assert list(server().runs) == [name]
+    assert "训练中" in app.get("progress")[0].proto.text
     app.button(key="training stop").click().run()
     until(lambda: not server().runs[name].answer_due)
     app.run()
@@ -196,7 +197,7 @@ def test_a_run_goes_on_while_the_language_changes_and_the_page_is_left(caplog):
     assert_whole(app, caplog)
     assert server().runs[name].done == 400
     losses = [step.loss for step in server().runs[name].steps[0]]
-    told = taken(figure.settings_of(DEFAULTS | values)[0])
+    told = taken(settings_of(DEFAULTS | values)[0])
     np.testing.assert_allclose(losses[:100], [step.loss for step in told[:100]], rtol=1e-3)
 
 
@@ -237,6 +238,7 @@ def test_others_wait_and_are_told_their_place(monkeypatch, caplog):
         app.button(key="training start").click().run()
         assert_whole(app, caplog)
     assert sorted(r.status for r in server().runs.values()) == ["running", "waiting"]
+    assert "Your place in the queue: 1." in apps[1].get("progress")[0].proto.text
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -245,7 +247,7 @@ def test_a_preset_is_a_state_of_the_page(name, caplog):
     assert set(values) <= {p.name for p in PAGE.parameters}
     for key, value in values.items():
         assert PAGE.parameter(key).read(PAGE.parameter(key).write(value)) == (value, None)
-    figure.settings_of(DEFAULTS | values)
+    settings_of(DEFAULTS | values)
     app = page(values)
     assert_whole(app, caplog)
     assert link_of(app).items() >= query(values).items()
@@ -255,8 +257,7 @@ def test_a_preset_is_a_state_of_the_page(name, caplog):
     ("lang", "values"),
     [
         ("zh", DIVERGES),
-        ("en", SHORT | {"task": "repeat", "find": "induction", "at": 7, "clip_a": "0.25", "drop_b": "0.2"}),
-        ("en", SHORT | {"task": "translate", "look": "cross", "smooth_a": "0.1", "plan_b": "cosine"}),
+        ("en", SHORT | {"task": "translate", "look": "cross", "at": 7, "clip_a": "0.25", "drop_b": "0.2"}),
     ],
 )
 def test_the_notebook_runs_alone_and_gives_the_pages_numbers(lang, values, tmp_path, monkeypatch):
@@ -302,3 +303,13 @@ def test_play_goes_through_the_looks_and_ends(caplog):
     assert "training play" in [b.key for b in app.button]
     app.button(key="training back").click().run()
     assert link_of(app)["at"] == "19"
+
+
+def test_a_click_on_a_point_is_the_loss_behind_it():
+    values, words = put(SHORT), Words("en", "training")
+    result = figure.result(values, server().find("x", settings_of(values)))
+    name = words.plain("series.held_out", name=figure.name_of("b", result, words))
+    assert charts.pointed(name, 40.0, result, words) == ("held_out", 1, 20)
+    assert charts.pointed(name, 1.0, result, words) == ("held_out", 1, 0)
+    assert charts.pointed(name, 3.0, result, words) is None
+    assert charts.pointed("another", 40.0, result, words) is None

@@ -73,12 +73,13 @@ def true(key: str, told: dict, result: Result) -> bool:
         "notice.not_never": lambda: True,
         "notice.half_both": lambda: all(np.mean([s.loss for s in taken(result.facts["sides"][n].settings)][told[f"half_{n}"] - 5 : told[f"half_{n}"]]) < told["limit"] for n in SIDES),
         "notice.half_one": lambda: all(np.mean(other.losses[i : i + 5]) >= told["limit"] for i in range(max(0, len(other.losses) - 4))),
-        "notice.turned": lambda: told["end"] > 1.05 * told["low"] == 1.05 * side.held_out.min() and told["now"] < told["then"],
+        "notice.turned": lambda: side.settings.task in ("chinese", "english") and told["end"] > 1.05 * told["low"] == 1.05 * side.held_out.min() and told["now"] < told["then"],
         "notice.dropout_saves": lambda: told["held"] < told["held_less"] and told["train"] > told["train_less"] and side.settings.dropout > other.settings.dropout,
         "notice.dropout_costs": lambda: told["held"] > told["held_less"] and side.settings.dropout > other.settings.dropout,
         "notice.gradient": lambda: np.isclose(told["ratio"], told["high"] / told["low"]) and told["high"] >= told["low"],
         "notice.induction": lambda: told["score"] >= 0.4 and np.isclose(told["score"], induction(side)),
         "notice.no_induction": lambda: told["score"] < 0.4 and np.isclose(told["score"], induction(side)),
+        "notice.mirror": lambda: np.isclose(told["score"], mirrored(side)),
         "notice.previous": lambda: told["score"] >= 0.2,
         "notice.no_heads": lambda: not side.maps[-1]["own"].isfinite().all(),
         "notice.fixed": lambda: p["task"] == "repeat-fixed",
@@ -110,6 +111,16 @@ def induction(side) -> float:
     return float(max(scores))
 
 
+def mirrored(side) -> float:
+    """The best head's weight on the place from which the next symbol has to be read, by a plain loop."""
+    task = task_named(side.settings.task)
+    source, targets = task.shown.source[0].tolist(), task.shown.targets[0].tolist()
+    n = targets.index(0)
+    assert [source[n - 1 - i] for i in range(n)] == targets[:n]
+    heads = side.maps[-1]["cross"].float().flatten(0, 1)
+    return float(max(np.mean([float(head[i, n - 1 - i]) for i in range(n)]) for head in heads))
+
+
 def at_random(dice: random.Random) -> dict:
     values = {"task": dice.choice(("chinese", "english", "repeat", "repeat-fixed", "reverse")), "width": "16"}
     values |= {"steps": dice.choice((20, 40, 60)), "seed": dice.randrange(9), "at": dice.randrange(21)}
@@ -130,7 +141,7 @@ def at_random(dice: random.Random) -> dict:
 def some() -> tuple[tuple[dict, int | None], ...]:
     """Random settings and how far their runs have come; and settings that have a sentence of their own."""
     dice = random.Random(8)
-    chosen = [(at_random(dice), dice.choice((None, None, 1, 7, 35))) for _ in range(12)]
+    chosen = [(at_random(dice), dice.choice((None, None, 1, 7, 35))) for _ in range(9)]
     small = {"width": "16", "norm_a": "pre", "norm_b": "pre", "layers_a": 2, "layers_b": 2, "warm_b": 0}
     chosen += [
         (small | {"steps": 200, "rate_a": "0.02", "rate_b": "0.02", "drop_b": "0.3", "width": "48", "layers_a": 1, "layers_b": 1}, None),

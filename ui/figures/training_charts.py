@@ -124,7 +124,8 @@ def layers(result: Result, words: Words) -> Chart:
         low = min(low, math.floor(math.log10(values.min())))
         high = max(high, math.ceil(math.log10(values.max())))
     source = result.facts["task"].has_source
-    axis = Axis(words.plain("axis.layer_source" if source else "axis.layer"), (0, deepest + 1))
+    ticks = tuple(range(1, deepest + 1, math.ceil(deepest / 12)))
+    axis = Axis(words.plain("axis.layer_source" if source else "axis.layer"), (0, deepest + 1), ticks=ticks)
     return curves(
         np.arange(0),
         lines,

@@ -86,7 +86,8 @@ def notices(result: Result, words: Words) -> list[str]:
             continue
         told = {"side": Raw(name[-1].upper()), "first": float(side.norms[0]), "last": float(side.norms[-1])}
         told |= {"step": side.done, "layers": side.gradients.shape[1]}
-        sentences.append(words("grad.notice.whole", **told))
+        if side.done > 1:
+            sentences.append(words("grad.notice.whole", **told))
         if side.gradients.shape[1] < 2:
             continue
         for place, when in ((0, "first"), (-1, "last")):

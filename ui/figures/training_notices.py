@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.models.induction import mirror_score, strongest
 from core.models.tasks import Task
 from ui.course.training import SIDES
-from ui.figures.training import NEAR, all_settings, half_at, name_of
-from ui.figures.training_side import Side, scores, shown
+from ui.figures.training import NEAR, all_settings, corpora, half_at, name_of
+from ui.figures.training_side import Side, lengths, scores, shown
 from ui.result import Result
 from ui.words import Raw, Words
 
 LEARNED = 0.5  # a loss below so much of the frequency-only one counts as learned
-ROSE = 1.05  # times its lowest: a held-out loss that ends above has turned
+ROSE = 1.05  # times its lowest: a held-out loss that ends above has turned, if it is more than
+RISE = 0.02  # nats, too
 FELL = 0.98  # times what it was at that low: a training loss that ends below has gone on falling
 SURE = 0.4  # a head that gives so much of its weight, on average, does that for its living
 HELPS = 0.2  # a head below that gives so much to the previous token can tell the one above what stood there
@@ -108,7 +110,7 @@ def turned(side: Side) -> tuple[int, float, float] | None:
         return None
     low = int(side.held_out.argmin())
     step = int(side.looked[low])
-    if side.held_out[-1] <= ROSE * side.held_out[low]:
+    if side.held_out[-1] <= max(ROSE * side.held_out[low], side.held_out[low] + RISE):
         return None
     then = float(side.losses[max(0, step - 10) : step].mean())
     if side.end > FELL * then:
@@ -117,7 +119,10 @@ def turned(side: Side) -> tuple[int, float, float] | None:
 
 
 def _turned(result: Result, words: Words) -> list[str]:
-    found = {side: turned(result.facts["sides"][side]) for side in SIDES}
+    known = bool(
+        corpora(result.parameters["task"])
+    )  # symbols are drawn anew: there is nothing to know by heart
+    found = {side: turned(result.facts["sides"][side]) if known else None for side in SIDES}
     sentences = []
     for side in SIDES[:1] if same(result) else SIDES:
         if found[side]:
@@ -170,6 +175,8 @@ def _gradients(result: Result, words: Words) -> list[str]:
 
 def _heads(result: Result, words: Words) -> list[str]:
     task: Task = result.facts["task"]
+    if result.parameters["task"] == "reverse":
+        return _mirrors(result, task, words)
     if result.parameters["task"] not in ("repeat", "repeat-fixed"):
         return []
     sentences = []
@@ -179,6 +186,26 @@ def _heads(result: Result, words: Words) -> list[str]:
             sentences.append(induction(side, run, task, words))
     if sentences and result.parameters["task"] == "repeat-fixed":
         sentences.append(words("notice.fixed"))
+    return [joined(sentences, words)] if sentences else []
+
+
+def _mirrors(result: Result, task: Task, words: Words) -> list[str]:
+    """How far the best cross-attention head reads the source backwards."""
+    n, sentences = lengths(task)[1] - 1, []  # without END
+    for side in SIDES[:1] if same(result) else SIDES:
+        run: Side = result.facts["sides"][side]
+        if not len(run.looked) or not run.maps[-1]["cross"].isfinite().all():
+            continue
+        layer, head, score = strongest(mirror_score(run.maps[-1]["cross"].float(), n))
+        start = float(mirror_score(run.maps[0]["cross"].float(), n)[layer, head])
+        told = {
+            "side": Raw(side.upper()),
+            "layer": layer + 1,
+            "head": head + 1,
+            "score": score,
+            "start": start,
+        }
+        sentences.append(words("notice.mirror", **told, n=n))
     return [joined(sentences, words)] if sentences else []
 
 
