@@ -150,7 +150,7 @@ def test_rows_without_a_key_are_explained_beside_the_check():
     ]
     (note,) = [text for text in told if "nn.MultiheadAttention" in text]
     assert note.startswith("6 of the rows")
-    assert "0.167 for each of the 6 keys" in note
+    assert "0.167 for each key (6 of them)" in note
 
 
 def test_the_summary_can_be_copied():
