@@ -84,7 +84,7 @@ function axisTitles({ spec, block }, colours) {
   }
   if (block.rowTitle) {
     const x = FONT.axis - 1
-    const y = block.top + block.height / 2
+    const y = block.rowTitleAt
     made.push(text(visible(spec.axisTitles[0]), x, y, FONT.axis, colours.quiet,
       { 'text-anchor': 'middle', transform: `rotate(-90 ${x} ${round(y)})` }))
   }

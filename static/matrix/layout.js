@@ -25,14 +25,15 @@ const widest = (texts, size, measure, weight) => texts.reduce((most, text) => Ma
 const snap = (size) => (size >= 8 ? Math.floor(size) : size >= 2 ? Math.floor(size * 2) / 2 : size)
 
 // Size and inner geometry of one matrix with cells of `cell` px. `noted`: its row keeps a line for notes.
-export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room = Infinity, large = false }) {
+// `told`: what another matrix of the row says for this one as well, its row title or its scale.
+export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room = Infinity, large = false, told = {} }) {
   const [R, C] = spec.shape
   const many = Math.max(R, C) > 30
   const label = cell >= 10 ? Math.max(9, Math.min(13, Math.round(cell * 0.55))) : many && role === 'focus' ? 9 : 0
   const longest = narrow ? LABELS[role] * 0.7 : LABELS[role]
   const highest = cell < 14 ? Math.min(longest, 32) : longest // turned labels cost height, which small cells lack
   // All of a row have their rows in common, so one of them says what they are; columns are named wherever there is room.
-  const rowTitle = role === 'focus' ? spec.axisTitles[0] : ''
+  const rowTitle = role === 'focus' && !told.rows ? spec.axisTitles[0] : ''
   const columnTitle = role === 'focus' || (role === 'main' && cell >= 14) ? spec.axisTitles[1] : ''
   const rowText = label ? Math.min(longest, widest(spec.rowTexts, label, measure, 700)) : 0
   const columnText = label ? Math.min(highest, widest(spec.columnTexts, label, measure)) : 0
@@ -47,21 +48,26 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
   const left = Math.ceil(2 + (rowTitle ? FONT.axis + 6 : 0) + (rowText ? rowText + 6 : 0))
   const top = Math.ceil(titleHeight + noteHeight + (columnTitle ? FONT.axis + 4 : 0) + heads)
   const width = C * cell
-  const bar = role === 'focus' && scale
+  const bar = role === 'focus' && scale && !told.scale
   const over = slant === 45 ? Math.max(0, columnText * 0.71 + label * 0.4 - cell / 2) : 0
   const right = Math.ceil(Math.max(bar ? 46 : 2, over))
   const inline = role === 'strip' && spec.note ? 7 + measure(spec.note, FONT.note) : 0
   const titleWidth = Math.ceil(measure(spec.title, title, 600)) + 1
-  const words = Math.max(titleWidth + inline, noteHeight && spec.note ? measure(spec.note, FONT.note) : 0)
+  const words = Math.max(titleWidth + inline, noteHeight && spec.note ? measure(spec.note, FONT.note) + 1 : 0)
   const heading = Math.min(room, Math.ceil(words)) // a title with too little room is cut
   const spare = Math.max(0, heading - width)
+  // A turned title may be longer than its matrix is high: it starts higher, and the block grows if it must.
+  const turned = rowTitle ? Math.ceil(measure(rowTitle, FONT.axis)) + 4 : 0
+  const free = titleHeight + noteHeight
+  const h = Math.ceil(Math.max(top + R * cell + 1 + (bar ? Math.max(0, (44 - R * cell) / 2) : 0), turned && free + turned)) // the scale may be taller
+  const rowTitleAt = Math.max(free + turned / 2, Math.min(top + (R * cell) / 2, h - turned / 2))
   return {
-    role, cell, large, label, everyRow, everyColumn, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, columnTitle,
+    role, cell, large, label, everyRow, everyColumn, longest, highest, slant, heads, title, titleHeight, noteHeight, left, top, width, bar, rowTitle, rowTitleAt, columnTitle,
     height: R * cell,
     titleLeft: Math.max(0, left - spare),
     noteLeft: Math.max(0, left - spare) + (role === 'strip' ? titleWidth + 7 : 0),
     w: Math.ceil(Math.max(left + width + right, heading + Math.max(0, left - spare))),
-    h: Math.ceil(top + R * cell + 1 + (bar ? Math.max(0, (44 - R * cell) / 2) : 0)), // the scale may be taller
+    h,
   }
 }
 
@@ -75,10 +81,22 @@ function cellFor(spec, role, focusCell, shares, width, beside) {
   return snap(Math.min(wanted, (width * FITS[role]) / spec.shape[1]))
 }
 
+// What is said once in a row of large matrices: the title of the rows by the first, the scale of the weights by the last.
+// Signed scales are told by each, since each says whether its own values go beyond.
+function toldElsewhere(specs, role) {
+  const large = specs.map((spec) => role(spec) === 'focus')
+  const alike = (a, b) => a.fill === 'weight' && b.fill === 'weight' && a.limits.join() === b.limits.join()
+  return specs.map((spec, i) => ({
+    rows: specs.some((other, j) => j < i && large[j] && other.axisTitles[0] === spec.axisTitles[0]),
+    scale: specs.some((other, j) => j > i && large[j] && alike(spec, other)),
+  }))
+}
+
 // One row: grids centred on a common line, arrows between them. Returns what the row needs.
 function placeRow(specs, role, cells, width, options, arrows) {
   const noted = specs.some((spec) => spec.note)
-  const items = specs.map((spec, i) => ({ spec, block: blockOf(spec, role(spec), cells(spec, i), { ...options, noted }) }))
+  const told = toldElsewhere(specs, role)
+  const items = specs.map((spec, i) => ({ spec, block: blockOf(spec, role(spec), cells(spec, i), { ...options, noted, told: told[i] }) }))
   let x = 0
   items.forEach((item, i) => {
     const text = item.spec.arrow ? options.measure(item.spec.arrow, FONT.arrow) : 0
@@ -173,11 +191,12 @@ function inOneColumn(rows, focus, width, options) {
   const thumbs = (row) => row.every((spec) => spec.pixels)
   groups.sort(([, a], [, b]) => Number(thumbs(b) && b.some((spec) => spec.name === focus)) - Number(thumbs(a) && a.some((spec) => spec.name === focus)))
   for (const [role, row] of groups) {
-    const specs = row.filter((spec) => spec.name !== focus)
     const abreast = role === 'strip' && thumbs(row) ? 4 : 2 // thumbnails go four to a line
-    const tallest = abreast === 4 ? THUMB.focus / Math.max(...specs.map((spec) => spec.shape[0])) : Infinity
-    const cell = Math.min(fittingCell(specs, role, roomOf(abreast, width), narrow), tallest)
-    for (let i = 0; i < specs.length; i += abreast) lines.push({ specs: specs.slice(i, i + abreast), role, cell, abreast })
+    for (const specs of bySize(row.filter((spec) => spec.name !== focus))) {
+      const tallest = abreast === 4 ? THUMB.focus / Math.max(...specs.map((spec) => spec.shape[0])) : Infinity
+      const cell = Math.min(fittingCell(specs, role, roomOf(abreast, width), narrow), tallest)
+      for (let i = 0; i < specs.length; i += abreast) lines.push({ specs: specs.slice(i, i + abreast), role, cell, abreast })
+    }
   }
   const plan = { blocks: new Map(), arrows: [], width }
   let y = 0
@@ -196,6 +215,12 @@ function inOneColumn(rows, focus, width, options) {
 }
 
 const fits = (spec, role, cell, width, options) => blockOf(spec, role, cell, { ...options, noted: true, room: width }).w <= width
+
+// Large matrices among others: parts of a row that share a size of cell.
+function bySize(row) {
+  const parts = [row.filter((spec) => spec.large), row.filter((spec) => !spec.large)]
+  return parts.filter((part) => part.length)
+}
 
 // The largest cell with which most of these fit; a matrix with far more columns gets a smaller one of its own.
 function fittingCell(specs, role, width, options) {

@@ -271,3 +271,26 @@ def test_the_offline_file_opens_without_a_network(browser, watch, tmp_path, dark
     assert (sum(int(x) for x in re.findall(r"\d+", ground)[:3]) < 200) == dark
     assert asked == [file.as_uri()]
     context.close()
+
+
+INSIDE = """
+(svgs) => svgs.flatMap((svg) => [...svg.querySelectorAll('text')].filter((text) => {
+  const [a, b] = [svg.getBoundingClientRect(), text.getBoundingClientRect()];
+  return b.top < a.top - 1 || b.bottom > a.bottom + 1 || b.left < a.left - 1 || b.right > a.right + 1;
+}).map((text) => text.textContent))
+"""
+
+
+@pytest.mark.parametrize("width", [1430, 390])
+@pytest.mark.parametrize("query", ["t=1", "t=6", "t=6&focus=q", "t=24", "large=2", "large=5"])
+def test_no_word_of_a_matrix_is_cut_at_its_edge(picture, query, width):
+    page = picture(query, width=width)
+    assert page.locator(".block svg.grid").evaluate_all(INSIDE) == []
+
+
+@pytest.mark.parametrize("query", ["large=2", "large=5"])
+def test_a_row_of_large_matrices_says_once_what_they_have_in_common(picture, query):
+    page = picture(query, width=1430)
+    texts = [block.locator("text").all_text_contents() for block in page.locator(".block").all()]
+    assert sum("a long name of the rows" in one for one in texts) == 1
+    assert page.locator(".block linearGradient").count() == 1, "one scale for all weights"

@@ -1,6 +1,7 @@
 """A page with nothing but linked matrices: one head of attention over a few tokens, and a slider.
 
-The link chooses the scene: t (tokens), d (features), text=hostile, lang, big=40 (one large map), look=1 (NaN and u8).
+The link chooses the scene: t (tokens), d (features), text=hostile, lang, big=40 (one large map), large=2 (three to be compared, with so many
+rows), look=1 (NaN and u8).
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ if big := choice("big", 0):
     wave = np.sin(np.arange(big)[:, None] * np.arange(big)[None, :] / 30)
     words = tuple(f"t{i}" for i in range(big))
     rows = [[Matrix("weights", "Large map", wave / temperature, words, words, "signed", (-1, 1), wire="f32")]]
+elif large := choice("large", 0):  # three maps to be compared, of few rows with a long name
+    names, titles = tuple(f"t{i}" for i in range(large)), ("a long name of the rows", "keys")
+    even = np.full((large, large), 1 / large)
+    rows = [
+        [
+            Matrix(n, n, even, names, names, "weight", (0, 1), axis_titles=titles, large=True)
+            for n in ("weights", "second", "third")
+        ]
+    ]
 else:
     rows = scene(t, choice("d", 8), temperature, lang, labels, choice("look", 0) == 1)
 st.session_state.setdefault("focus", st.query_params.get("focus", "weights"))
