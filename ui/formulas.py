@@ -21,7 +21,13 @@ def sum_of_numbers(terms: Sequence[float], shown: int = 6) -> Raw:
 
 def sum_of_exponentials(exponents: Sequence[float], shown: int = 4) -> Raw:
     """LaTeX for Σ e^x with its first terms; the others become dots."""
-    return Raw(_joined([f"e^{{{number(x)}}}" for x in exponents], shown))
+    return Raw(_joined([f"e^{{{exponent(x)}}}" for x in exponents], shown))
+
+
+def exponent(value: float, decimals: int = 2) -> Raw:
+    """An exponent with as many decimals as its power needs: of a large one, three digits would not give the result."""
+    before = len(f"{abs(float(value)):.{decimals}f}") - decimals - 1  # digits in front of the point
+    return Raw(number(float(value), digits=max(3, before + decimals) if abs(value) >= 1 else 3))
 
 
 def bracketed(value: float) -> Raw:

@@ -34,13 +34,14 @@ def source_of(dotted: str) -> str:
 
 @cache
 def line_that_makes(variable: str, dotted: str) -> str:
-    """The statement in a core function that assigns `variable`, without its indentation.
+    """The statement in a core function that assigns `variable`, without its indentation; for "return", what it returns.
 
     Raises LookupError if the function never assigns it: the page and the core have drifted apart.
     """
     source = source_of(dotted)
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Assign) and variable in _names(node.targets):
+        made = isinstance(node, ast.Assign) and variable in _names(node.targets)
+        if made or (variable == "return" and isinstance(node, ast.Return)):
             return textwrap.dedent("\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])).strip()
     raise LookupError(f"{dotted} does not assign {variable}")
 

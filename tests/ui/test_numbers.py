@@ -1,7 +1,12 @@
 """Numbers for a reader, against values written out by hand."""
 
-import pytest
+import math
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui.formulas import exponent
 from ui.numbers import listed, number
 
 
@@ -40,3 +45,27 @@ def test_a_list_is_set_as_its_language_sets_it():
         "a；b",
     )
     assert listed([], "zh") == ""
+
+
+ORDINARY = str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
+
+
+def value_of(text: str) -> float:
+    """The number that a reader would type into a calculator."""
+    return float(text.translate(ORDINARY).replace(",", "").replace("×10", "e"))
+
+
+@given(st.lists(st.floats(-60, 60), min_size=1, max_size=12))
+def test_exponents_are_written_so_that_the_power_can_be_checked(scores):
+    """What a calculator makes of the exponents in a formula is the probability beside them, to its three digits."""
+    total = max(scores) + math.log(sum(math.exp(x - max(scores)) for x in scores))
+    for x in scores:
+        by_hand = math.exp(value_of(exponent(x, 3)) - value_of(exponent(total, 3)))
+        assert by_hand == pytest.approx(math.exp(x - total), rel=0.0011)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(11.7365, "11.74"), (-104.318, "−104.32"), (1.2345, "1.23"), (0, "0")]
+)
+def test_large_exponents_keep_their_decimals(value, text):
+    assert exponent(value) == text

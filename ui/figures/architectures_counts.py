@@ -138,6 +138,17 @@ def _ffn_terms(c: ModelConfig) -> Terms:
     return ((n, matrices, d, f), *(((n, f + d),) if c.ffn_bias else ()))
 
 
+def column(count: ParameterCount, words: Words) -> str:
+    """The parts that a model has, one under the other with their names, and their sum."""
+    parts = [(getattr(count, part), words.plain(f"part.{part}")) for part in PARTS if getattr(count, part)]
+    lines = [
+        rf"{'+ ' if i else ''}{_grouped(value)} & \text{{{name}}}" for i, (value, name) in enumerate(parts)
+    ]
+    lines[-1] += r"\\ \hline"
+    total = rf"{_grouped(count.total)} & \text{{{words.plain('part.total')}}}"
+    return "".join([r"\begin{array}{rl}", r"\\".join(lines), total, r"\end{array}"])
+
+
 def latex(terms: Terms) -> str:
     """A sum of products, and what it comes to."""
     if not terms:
@@ -155,16 +166,21 @@ def why(result: Result, words: Words) -> str:
     """How the chosen part's numbers are counted, in both models."""
     part = result.parameters["part"]
     lines = [
-        words("why.line", name=Raw(name), formula=Raw(latex(terms_of(part, c))))
+        words("why.line", name=Raw(name), formula=Raw(formula(part, c, words)))
         for name, c in zip(names_of(result, words), result.facts["configs"], strict=True)
     ]
     return "\n\n".join([words(f"why.{part}"), *lines])
 
 
+def formula(part: str, c: ModelConfig, words: Words) -> str:
+    """The count of a part from the sizes; of the whole, from the parts."""
+    return column(count_parameters(c), words) if part == "total" else latex(terms_of(part, c))
+
+
 def code_of(part: str) -> tuple[str, str]:
     """Where the core counts a part."""
     if part == "total":
-        return "core.cost.sizes.count_parameters", "tokens"
+        return "core.cost.sizes.count_parameters", "return"
     return "core.cost.sizes.count_parameters", part
 
 
@@ -220,7 +236,8 @@ def _largest(result: Result, words: Words) -> str:
             f"{side}_part": Raw(inside(words(f"part.{most}"), words)),
             f"{side}_share": _percent(getattr(count, most) / count.total),
         }
-    return words("notice.largest", **told)
+    alike = told["a_part"] == told["b_part"]
+    return words("notice.largest.same" if alike else "notice.largest", **told)
 
 
 def _percent(share: float) -> Raw:

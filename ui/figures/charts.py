@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import east_asian_width
 
 import numpy as np
 import pandas as pd
@@ -187,9 +188,9 @@ def bars(
         table.add("guide end", guide.label, x[-1:], guide.y[-1:])
     colour, _ = _encodings([*series, *([ticks.name] if ticks else [])])
     across = {"field": "x", "type": "nominal", "title": axis_title, "sort": list(labels)}
-    few = len(labels) <= 6 or max(map(len, labels)) <= 2  # short enough to stand upright
+    few = len(labels) <= 6 or max(map(_wide, labels)) <= 4  # short enough to stand upright
     across |= {
-        "axis": {"labelAngle": 0 if few else -45, "labelLimit": 45 if few else 90, "labelOverlap": False}
+        "axis": {"labelAngle": 0 if few else -45, "labelLimit": 45 if few else 110, "labelOverlap": False}
     }
     up, tooltip = _up(y_axis), _tooltip("x", axis_title, y_axis.title)
     beside = {"field": "name", "sort": list(series), "scale": {"paddingInner": 0.1, "domain": list(series)}}
@@ -283,6 +284,11 @@ def _across(axis: Axis) -> dict[str, Any]:
         "scale": _scale(axis),
         "axis": _ticks(axis),
     }
+
+
+def _wide(text: str) -> int:
+    """How wide a label is in half-widths: a Chinese character is as wide as two Latin letters."""
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def _up(axis: Axis) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def _cosines(name: str, result: Result, words: Words) -> Matrix:
         fill="signed",
         limits=(-1.0, 1.0),
         axes=array.axes,
-        axis_titles=(words.plain("axis.token"), words.plain("axis.other")),
+        axis_titles=(words.plain("axis.other"),) * 2,
         note=" × ".join(map(str, array.values.shape)),
     )
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ui.course.forward_pass import HEADS
-from ui.formulas import bracketed, sum_of_exponentials, sum_of_products
-from ui.numbers import number
+from ui.formulas import bracketed, exponent, sum_of_exponentials, sum_of_products
 from ui.result import Result
 from ui.words import Raw, Words
+
+DECIMALS = 3  # of a logit in an exponent: with them the power comes out as the probability that is shown
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
@@ -64,7 +65,7 @@ def _weight(result: Result, head: int, row: int, column: int, told: dict, words:
         return words("why.future", **told)
     scores = result.facts["masked"][told["layer"] - 1, head, row, : row + 1]
     told |= {
-        "score": Raw(number(float(scores[column]))),
+        "score": exponent(scores[column]),
         "sum": sum_of_exponentials(scores),
         "visible": row + 1,
     }
@@ -85,11 +86,13 @@ def _normed(result: Result, row: int, column: int, told: dict, words: Words) -> 
 def _probability(result: Result, row: int, column: int, told: dict, words: Words) -> str:
     facts, t = result.facts, result.parameters["temperature"]
     told |= {"candidate": result.arrays["probs"].columns[column], "t": t}
-    told |= {"logit": bracketed(float(result.values("logits")[row, column]))}
+    logit = float(result.facts["all_logits"][row, result.facts["order"][column]])
+    told |= {"logit": bracketed(logit)}
     if t == 0:
         return words("why.greedy" if told["value"] else "why.greedy.not", **told)
     logits = facts["all_logits"][row] / t
-    told["lse"] = float(logits.max() + np.log(np.exp(logits - logits.max()).sum()))
+    told["lse"] = exponent(logits.max() + np.log(np.exp(logits - logits.max()).sum()), DECIMALS)
+    told |= {"logit": exponent(logit, DECIMALS + (t < 1)), "t": Raw(f"{t:g}")}
     each = facts["each"]
     told |= {"full": float(each["full"][row, column]), "kept": int(each["left"][row])}
     told["mass"] = float(each["kept_mass"][row])
