@@ -31,7 +31,7 @@ def outcome_of(values) -> Result:
 
 def controls() -> None:
     page.presets("presets", PRESETS)
-    page.choice("task", width=250)
+    page.choice("task", width=300)
     page.choice("width", width=90)
     page.number("steps", width=110)
     page.number("seed", width=110)

@@ -308,7 +308,7 @@ def test_play_goes_through_the_looks_and_ends(caplog):
 def test_a_click_on_a_point_is_the_loss_behind_it():
     values, words = put(SHORT), Words("en", "training")
     result = figure.result(values, server().find("x", settings_of(values)))
-    name = words.plain("series.held_out", name=figure.name_of("b", result, words))
+    name = words.plain("series.held_out", side="B")
     assert charts.pointed(name, 40.0, result, words) == ("held_out", 1, 20)
     assert charts.pointed(name, 1.0, result, words) == ("held_out", 1, 0)
     assert charts.pointed(name, 3.0, result, words) is None

@@ -10,7 +10,6 @@ import numpy as np
 from core.models.tasks import Task
 from ui.course.training import SIDES
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
-from ui.figures.residual_charts import long
 from ui.figures.training import name_of
 from ui.figures.training_side import Side, kind_of, scores, shown
 from ui.result import Result
@@ -23,7 +22,7 @@ DECADES = (-4, 1)  # powers of ten between which gradients of layers usually lie
 
 
 def charts(result: Result, words: Words) -> dict[str, Chart]:
-    """The three of the main picture, as far as there is anything to draw."""
+    """The three of the main picture, as far as there is anything to draw; the first names what A and B are."""
     drawn = {"loss": loss(result, words)} if "train" in result.arrays else {}
     if any(f"grad_{side}" in result.arrays for side in SIDES):
         drawn["layers"] = layers(result, words)
@@ -44,7 +43,7 @@ def loss(result: Result, words: Words) -> Chart:
             )
         )
         good = np.isfinite(run.held_out)
-        label = words.plain("series.held_out", name=name)
+        label = words.plain("series.held_out", side=side.upper())
         lines.append(Curve(label, run.held_out[good], x=run.looked[good], colour=place))
     steps = result.parameters["steps"]
     return curves(
@@ -94,10 +93,7 @@ def rate(result: Result, words: Words) -> Chart:
     """The learning rate of every step, as the schedule has it: known before anything is trained."""
     values, steps = result.values("rate"), result.parameters["steps"]
     kept = np.unique(np.linspace(0, steps - 1, min(steps, 60)).astype(int))
-    lines = [
-        Curve(name_of(side, result, words), values[i, kept], x=kept + 1, thin=True)
-        for i, side in enumerate(SIDES)
-    ]
+    lines = [Curve(side.upper(), values[i, kept], x=kept + 1, thin=True) for i, side in enumerate(SIDES)]
     top = max(float(values.max()), 1e-9)
     return curves(
         kept + 1,
@@ -105,7 +101,6 @@ def rate(result: Result, words: Words) -> Chart:
         step_axis(steps, words),
         Axis(words.plain("axis.rate"), (0, 1.08 * top), format="~g"),
         height=HEIGHT,
-        stacked=long(lines),
     )
 
 
@@ -117,7 +112,7 @@ def layers(result: Result, words: Words) -> Chart:
         values = run.gradients[shown(run, result.facts["at"])] if len(run.looked) else np.zeros(0)
         good = np.isfinite(values) & (values > 0)
         deepest = max(deepest, len(values))
-        lines.append(Curve(name_of(side, result, words), values[good], x=np.arange(1, len(values) + 1)[good]))
+        lines.append(Curve(side.upper(), values[good], x=np.arange(1, len(values) + 1)[good]))
     low, high = DECADES
     values = np.concatenate([line.y for line in lines])
     if values.size:
@@ -132,7 +127,6 @@ def layers(result: Result, words: Words) -> Chart:
         axis,
         powers(words.plain("axis.gradient"), low, high),
         height=HEIGHT,
-        stacked=long(lines),
     )
 
 
@@ -156,7 +150,7 @@ def chart_summary(name: str, result: Result, words: Words) -> str:
 
 def pointed(label: str, x: float, result: Result, words: Words) -> tuple[str, int, int] | None:
     """The held-out loss behind a point of the loss chart; None for a point that is not there."""
-    names = [words.plain("series.held_out", name=name_of(side, result, words)) for side in SIDES]
+    names = [words.plain("series.held_out", side=side.upper()) for side in SIDES]
     looks = result.facts["looks"]
     if label not in names or int(x) not in looks:
         return None
@@ -177,12 +171,11 @@ def forming(find: str, result: Result, words: Words) -> Chart | None:
             best.append(float(found.max()))
         values = np.array(best)
         good = np.isfinite(values)
-        lines.append(Curve(name_of(side, result, words), values[good], x=run.looked[good]))
+        lines.append(Curve(side.upper(), values[good], x=run.looked[good]))
     return curves(
         np.arange(0),
         lines,
         step_axis(result.parameters["steps"], words),
         Axis(words.plain(f"axis.score.{find}"), (0, 1)),
         height=HEIGHT,
-        stacked=long(lines),
     )
