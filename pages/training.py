@@ -39,15 +39,14 @@ def controls() -> None:
 
 def of_side(side: str) -> None:
     """The row of one run."""
-    st.markdown(f"**{side.upper()}**", width=16)
-    page.number(f"layers_{side}", width=100)
+    page.number(f"layers_{side}", width=112)
     page.choice(f"norm_{side}", width=112)
-    page.choice(f"rate_{side}", width=125)
-    page.number(f"warm_{side}", width=110)
+    page.choice(f"rate_{side}", width=112)
+    page.number(f"warm_{side}", width=112)
     page.choice(f"plan_{side}", width=130)
-    page.choice(f"clip_{side}", width=100)
-    page.choice(f"drop_{side}", width=95)
-    page.choice(f"smooth_{side}", width=120)
+    page.choice(f"clip_{side}", width=114)
+    page.choice(f"drop_{side}", width=114)
+    page.choice(f"smooth_{side}", width=130)
     page.switch(f"res_{side}")
 
 
