@@ -109,7 +109,7 @@ def remarks() -> None:
         told.append(page.words("text.empty", used=parameter.default))
     if prompt.n_found > len(prompt.tokens):
         told.append(page.words("prompt.long", count=prompt.n_found, limit=toy.longest - 1))
-    for one in prompt.replaced:
+    for one in {(one.unknown, one.used): one for one in reversed(prompt.replaced)}.values():  # each kind once
         others = Raw(
             page.words("prompt.others", listed=Raw(listed(map(quote, one.others), page.words.lang)))
             if one.others

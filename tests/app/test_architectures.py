@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -255,3 +256,15 @@ def test_the_notebook_runs_alone_and_gives_the_pages_numbers(state, monkeypatch,
     assert [drawn["compact"] for drawn in data] == [True, True]
     assert not any(node["href"] for drawn in data for node in drawn["nodes"])
     assert "</script>" not in page.split("for (const data of ")[1].split("parentElement")[0]
+
+
+@pytest.mark.parametrize("tab", ["", "parts", "masks", "goals", "own"])
+def test_brackets_in_chinese_are_chinese(tab):
+    """Outside code, formulas and links there is no half-width bracket in a Chinese page."""
+    text = re.sub(
+        r"`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)",
+        "",
+        prose(open_page("architectures", {"lang": "zh"}, tab=tab)),
+        flags=re.DOTALL,
+    )
+    assert not re.findall(r".{0,30}\([^)]*\)", text)

@@ -202,6 +202,14 @@ def test_equal_tokens_differ_by_their_positions(toy, caplog):
     assert cosine < 0.95
 
 
+@pytest.mark.parametrize("text", ["#" * 40, "the cat saw the cat", "qq qq qq"])
+def test_an_unknown_token_is_named_once_however_often_it_stands_there(text):
+    lines = [line for info in opened({"s": text}).info for line in info.value.split("\n")]
+    readings = [line.split(" in its place")[0] for line in lines if "is unknown" in line]
+    assert readings
+    assert len(set(readings)) == len(readings)
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
     "tab", ["lens", "sampling", "writing", "cache", "training", "limits", "code", "takeaway", "where"]
@@ -374,3 +382,12 @@ def test_the_explained_place_follows_the_prompt(toy, caplog):
         assert link_of(app)["lens_cell"] == f"lens.2.{places}"
         assert len(lines_of_code(app)) == 1
     assert toy.longest - 1 == 10
+
+
+@pytest.mark.parametrize("tab", ["", "lens", "sampling", "writing", "limits"])
+def test_brackets_in_chinese_are_chinese(tab):
+    """Outside code, formulas and links there is no half-width bracket in a Chinese page."""
+    text = re.sub(
+        r"`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", "", prose(opened(tab=tab, lang="zh")), flags=re.DOTALL
+    )
+    assert not re.findall(r".{0,30}\([^)]*\)", text)

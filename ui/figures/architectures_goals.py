@@ -260,13 +260,17 @@ def table(tokens: tuple[str, ...], share: int, seed: int, goal: str, words: Word
     for name in ("next", "mlm", "spans", "infill"):
         bold = "**" if name == goal else ""
         label = words.plain(f"choice.goal.{name}")
-        lines.append(f"| {' | '.join([f'{bold}{label}{bold}', *(_share(by.get(name)) for by in found)])} |")
+        lines.append(
+            f"| {' | '.join([f'{bold}{label}{bold}', *(_share(by.get(name), words) for by in found)])} |"
+        )
     lengths = {name: len(text) for name, text in zip(("own", "en", "zh"), texts, strict=True)}
     return words("goal.table", rows=Raw("\n".join(lines)), **lengths)
 
 
-def _share(count: Count | None) -> str:
-    return "–" if count is None else f"{count.losses:,} ({number(100 * count.losses / count.tokens)} %)"
+def _share(count: Count | None, words: Words) -> str:
+    if count is None:
+        return "–"
+    return words.plain("goal.share", count=count.losses, share=Raw(number(100 * count.losses / count.tokens)))
 
 
 def fates_table(share: int, seed: int, words: Words) -> str:
@@ -275,7 +279,7 @@ def fates_table(share: int, seed: int, words: Words) -> str:
     for lang in ("en", "zh"):
         found = fates(lang, share, seed)
         parts = [
-            f"{found[n]:,} ({100 * found[n] / found['chosen']:.1f} %)"
+            words.plain("goal.share", count=found[n], share=Raw(f"{100 * found[n] / found['chosen']:.1f}"))
             for n in ("masked", "replaced", "unchanged")
         ]
         lines.append(

@@ -18,7 +18,7 @@ from ui.figures.charts import Axis, Chart, bars
 from ui.matrix import Matrix
 from ui.numbers import listed, number
 from ui.result import Array, Result
-from ui.words import Raw, Words, quote
+from ui.words import Raw, Words
 
 ROWS = (("token", "position", "x", "mid", "after", "normed"), (*HEADS, "logits", "probs"))
 SHOWN = 12  # candidates with a column of their own
@@ -299,6 +299,6 @@ def _looks(result: Result, words: Words) -> str:
 
 def _lens(result: Result, words: Words) -> str:
     lens, names = result.facts["lens"][:, -1], result.facts["names"]  # [L + 1, V]
-    said = [f"{quote(names[int(row.argmax())])} ({number(float(row.max()))})" for row in lens]
+    said = [words("notice.said", token=names[int(row.argmax())], p=float(row.max())) for row in lens]
     own = names[int(lens[0].argmax())] == result.arrays["x"].rows[-1]
     return words("notice.lens.own" if own else "notice.lens", listed=Raw(" → ".join(said)))
