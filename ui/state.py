@@ -27,7 +27,7 @@ _MOVED = "a widget was moved"
 _REPLACED = (
     "values set by the server"  # widget key → (the value the browser may still hold, when it was replaced)
 )
-_UNSHOWN = "values not yet shown"  # widget keys whose value a finished run has still to send to the browser
+_UNSHOWN = "values not yet shown"  # widget key → when a finished run first sent its value, None before that
 ECHO = 1.0  # s within which a browser that has not yet seen a new value may send the old one once more
 
 
@@ -65,10 +65,12 @@ def set_lang(code: str) -> None:
 def _put(key: str, value: Any) -> None:
     """Set a widget's value, and remember that the browser has to be told.
 
-    A run that is interrupted before it draws the widget tells nobody, and Streamlit does not try again.
+    A run that is interrupted before it draws the widget tells nobody, and Streamlit does not try again. Nor does the
+    browser listen if the next run follows at once: a click made while the widgets were on their way starts one.
+    So a value is sent by every run until one begins that leaves the browser time to take it.
     """
     st.session_state[key] = value
-    st.session_state.setdefault(_UNSHOWN, set()).add(key)
+    st.session_state.setdefault(_UNSHOWN, {})[key] = None
 
 
 class State:
@@ -76,6 +78,11 @@ class State:
 
     def __init__(self, page: Page):
         self.page = page
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a run, of the whole page or of its live part."""
+        self._began = time.monotonic()
         self._drawn: set[str] = set()  # widget keys of this run
 
     def __getitem__(self, name: str) -> Any:
@@ -101,9 +108,14 @@ class State:
 
     def seed(self, name: str) -> str:
         """Give the widget its value before it is drawn, and return its key."""
-        key = self.key(name)
-        if key not in st.session_state or key in st.session_state.get(_UNSHOWN, ()):
+        key, unshown = self.key(name), st.session_state.setdefault(_UNSHOWN, {})
+        sent = unshown.get(key)
+        if sent is not None and self._began - sent > ECHO:
+            del unshown[key]
+        if key not in st.session_state:
             _put(key, self._values()[name])
+        elif key in unshown:
+            st.session_state[key] = self._values()[name]
         self._drawn.add(key)
         return key
 
@@ -153,8 +165,8 @@ class State:
     def leave(self) -> None:
         """End a run: write the complete link if it is not in the address bar already."""
         st.session_state.pop(_MOVED, None)
-        st.session_state.get(_UNSHOWN, set()).difference_update(self._drawn)
-        self._drawn.clear()
+        unshown, now = st.session_state.get(_UNSHOWN, {}), time.monotonic()
+        unshown |= {key: now for key in self._drawn if unshown.get(key, now) is None}
         link = write_link(self._values(), self.page.parameters, lang())
         if st.query_params.to_dict() != link:
             st.query_params.from_dict(link)

@@ -65,6 +65,7 @@ class PageFrame(Controls, Pieces):
         @functools.wraps(draw)
         def fragment() -> None:
             self._last = []
+            self.values.begin()
             guarded(draw)
             for place, finish in self._last:
                 with place:
