@@ -201,7 +201,9 @@ def test_the_two_masks_hide_the_target_s_future_and_no_source():
     other = toy_inputs(("我", "爱", "学", "⟨?⟩"), 7, 8)
     moved = scaled_dot_product_attention(q, other.k, other.v) - scaled_dot_product_attention(q, k[:4], v[:4])
     assert f"by at least {number(moved.abs().amax(-1).min().item())}." in story
-    assert "hide 6 of the 12 pairs with real tokens" in story  # 12 pairs, of which the staircase keeps 1 + 2 + 3
+    assert (
+        "hide 6 of the 12 pairs with real tokens" in story
+    )  # 12 pairs, of which the staircase keeps 1 + 2 + 3
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
