@@ -117,4 +117,5 @@ def test_labels_of_bars_stand_upright_where_they_have_room(labels, upright):
         for layer in chart.spec["layer"]
         if layer["encoding"].get("x", {}).get("axis")
     ]
-    assert angles and all((angle == 0) == upright for angle in angles)
+    assert angles
+    assert all((angle == 0) == upright for angle in angles)
