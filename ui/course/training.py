@@ -17,7 +17,7 @@ def of_side(side: str, warm: int) -> tuple[Parameter, ...]:
         Whole(f"layers_{side}", 1, 24, 12),
         Choice(f"norm_{side}", ("pre", "post", "none"), "post"),
         Switch(f"res_{side}", True),
-        Choice(f"rate_{side}", RATES, "0.004"),
+        Choice(f"rate_{side}", RATES, "0.003"),
         Whole(f"warm_{side}", 0, 400, warm, step=10),
         Choice(f"plan_{side}", ("constant", "linear", "cosine", "inverse_sqrt"), "constant"),
         Choice(f"clip_{side}", ("none", "0.1", "0.25", "1"), "none"),

@@ -22,13 +22,13 @@ def contrast(
     return values | shared
 
 
-DEEP = {"layers": 12, "norm": "post", "rate": "0.004"}
+DEEP = {"layers": 12, "norm": "post", "rate": "0.003"}
 PRESETS = {
     "warm_up": contrast({}, {"warm": 90}, DEEP),
     "norm_place": contrast({"norm": "pre"}, {"norm": "post"}, DEEP),
     "shallow": contrast({"layers": 12}, {"layers": 6}, DEEP),
     "deep": contrast({"norm": "pre"}, {"norm": "post"}, {"layers": 24, "rate": "0.001"}, steps=80),
-    "no_residual": contrast({}, {"res": False}, {"layers": 12, "rate": "0.004"}),
+    "no_residual": contrast({}, {"res": False}, {"layers": 12, "rate": "0.003"}),
     "clipping": contrast({}, {"clip": "1"}, {"layers": 6, "norm": "none"}),
     "dropout": contrast({}, {"drop": "0.3"}, steps=300),
     "smoothing": contrast({}, {"smooth": "0.1"}, steps=200),

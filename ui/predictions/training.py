@@ -65,7 +65,7 @@ def _hits(before: Result, after: Result) -> dict[str, Any]:
 PREDICTIONS = (
     Prediction(
         "warm_up",
-        start=START | both(layers=12, norm="post", rate="0.004", warm=0),
+        start=START | both(layers=12, norm="post", rate="0.003", warm=0),
         change={"warm_b": 90},
         options=("only_b", "both", "neither"),
         verdict=_learns,
@@ -73,7 +73,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "depth",
-        start=START | both(layers=12, norm="post", rate="0.004", warm=0),
+        start=START | both(layers=12, norm="post", rate="0.003", warm=0),
         change={"layers_b": 6},
         options=("only_b", "both", "neither"),
         verdict=_learns,
