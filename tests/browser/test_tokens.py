@@ -38,7 +38,7 @@ def test_a_token_is_chosen_by_click_and_by_keys_and_what_shares_its_bytes_is_mar
     assert "&cell=none&" in page.url
     page.locator("details summary").first.click()
     rows = page.locator(".strips table").nth(2).locator("tbody tr")
-    assert rows.count() == 18
+    expect(rows).to_have_count(18)
     assert rows.nth(10).locator("td").all_text_contents() == ["11", "B1 E5 90", "575", "B1 E5 90"]
 
 
