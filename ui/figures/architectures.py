@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from core.models.configs import ModelConfig
 from ui.diagram import Diagram, Edge, Group, Node, Point
-from ui.figures.architectures_traits import differing, listed, named, value_of
+from ui.figures.architectures_traits import differing, named, value_of
+from ui.numbers import listed
 from ui.words import Raw, Words
 
 BRANCH, STREAM = 0.0, 1.0
@@ -315,7 +316,7 @@ class _Drawing:
             for n in self.nodes
             if n.kind not in ("tap", "add")
         ]
-        return listed(spoken, self.words)
+        return listed(spoken, self.words.lang)
 
 
 def _shown(key: str) -> tuple[str, ...]:

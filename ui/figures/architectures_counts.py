@@ -13,7 +13,8 @@ from core.cost.sizes import ParameterCount, count_norms, count_parameters, cross
 from core.models.configs import PRESETS, ModelConfig
 from ui.figures import charts
 from ui.figures.architectures import MARK, name_of
-from ui.figures.architectures_traits import differing, inside, listed, named, value_of
+from ui.figures.architectures_traits import differing, inside, named, value_of
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -276,7 +277,7 @@ def chart_summary(result: Result, words: Words) -> str:
         f"{words.plain(f'part.{part}')} {100 * row[0] / values[-1, 0]:.1f} % / {100 * row[1] / values[-1, 1]:.1f} %"
         for part, row in zip(PARTS, values, strict=False)
     ]
-    return words.plain("chart.summary", parts=Raw(listed(told, words)))
+    return words.plain("chart.summary", parts=Raw(listed(told, words.lang)))
 
 
 def parts_table(result: Result, words: Words) -> str:

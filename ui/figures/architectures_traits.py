@@ -7,7 +7,7 @@ from typing import Any
 
 from core.cost.sizes import count_parameters
 from core.models.configs import ModelConfig
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.words import Raw, Words
 
 # In the order in which a reader should meet them where they differ.
@@ -82,7 +82,7 @@ def value_of(trait: str, c: ModelConfig, words: Words) -> str:
     value = raw(trait, c)
     say = words.plain
     if trait == "mask":
-        return listed(_masks(c, words), words)
+        return listed(_masks(c, words), words.lang)
     if trait == "objective":
         return " + ".join(say(f"objective.{name}") for name in value)
     if trait == "norm_eps":
@@ -116,17 +116,12 @@ def value_of(trait: str, c: ModelConfig, words: Words) -> str:
 
 def named(traits: Sequence[str], words: Words) -> str:
     """The names of some traits in the middle of a sentence."""
-    return listed([inside(words.plain(f"trait.{trait}"), words) for trait in traits], words)
+    return listed([inside(words.plain(f"trait.{trait}"), words) for trait in traits], words.lang)
 
 
 def inside(name: str, words: Words) -> str:
     """A name as it stands in the middle of a sentence."""
     return name[0].lower() + name[1:] if words.lang == "en" else name
-
-
-def listed(items: Sequence[str], words: Words) -> str:
-    """A list as it is written in a sentence of the language."""
-    return {"en": ", ", "zh": "、"}[words.lang].join(items)
 
 
 def _masks(c: ModelConfig, words: Words) -> list[str]:
@@ -147,7 +142,7 @@ def _scaling(c: ModelConfig, words: Words) -> str:
         parts.append(words.plain("scaling.embeddings"))
     if c.scale_logits:
         parts.append(words.plain("scaling.logits"))
-    return listed(parts, words)
+    return listed(parts, words.lang)
 
 
 def table(a: ModelConfig, b: ModelConfig, names: tuple[str, str], words: Words) -> str:

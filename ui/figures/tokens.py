@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -12,6 +11,7 @@ from core.text import byte_pairs, closed_vocabulary
 from core.text.prose import learned_text
 from core.text.tokens import graphemes, split
 from core.text.utf8 import hexadecimal, is_whole, stretches
+from ui.numbers import listed
 from ui.result import Array, Result
 from ui.strips import Strip, Token
 from ui.words import Raw, Words, quote
@@ -88,11 +88,6 @@ def _seen(text: str) -> str:
     return text
 
 
-def listed(parts: Iterable[str], words: Words) -> str:
-    """Parts of a sentence with the commas of the language between them."""
-    return ("、" if words.lang == "zh" else ", ").join(parts)
-
-
 def strips(result: Result, words: Words) -> tuple[Strip, ...]:
     """The three strips, the finest and the coarsest cut first, byte pairs last."""
     return tuple(_strip(name, result, words) for name in ROWS)
@@ -142,7 +137,7 @@ def _why_merged(part: bytes, n: int, told: dict, words: Words) -> str:
     merge = merges()[rule - 1]
     way = " → ".join(quote(" | ".join(map(shown, step.parts))) for step in steps)
     told |= {"rule": rule, "left": shown(merge.left), "right": shown(merge.right), "count": merge.count}
-    told |= {"way": Raw(way), "rules": Raw(listed((str(step.rule) for step in steps), words))}
+    told |= {"way": Raw(way), "rules": Raw(listed((str(step.rule) for step in steps), words.lang))}
     story = words("why.pairs", **told)
     return story if is_whole(part) else story + "\n\n" + words("why.broken", **told)
 

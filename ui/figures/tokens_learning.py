@@ -11,7 +11,8 @@ from core.text import byte_pairs
 from core.text.byte_pairs import Merge, Pair, Parts
 from core.text.prose import learned_text
 from ui.figures.charts import Axis, Chart, Curve, Marker, curves
-from ui.figures.tokens import MOST, listed, merges, shown, still
+from ui.figures.tokens import MOST, merges, shown, still
+from ui.numbers import listed
 from ui.strips import Strip
 from ui.words import Raw, Words, quote
 
@@ -108,7 +109,7 @@ def notices(found: Learned, words: Words) -> list[str]:
     pairs = (
         f"{quote(f'{shown(left)} + {shown(right)}')} {count}" for (left, right), count in found.rivals[1:]
     )
-    rivals = listed(pairs, words)
+    rivals = listed(pairs, words.lang)
     told |= {"word": shown(b"".join(found.word)), "times": found.times}
     first = "rest" if not rivals else "chosen" if found.tied == 1 else "tied"
     return [

@@ -11,8 +11,7 @@ from torch import Tensor
 from core.models.corpus import END
 from core.text.lookup import cosines, neighbours
 from ui.figures.charts import Axis, Chart, Curve, bars
-from ui.figures.tokens import listed
-from ui.numbers import number
+from ui.numbers import listed, number
 from ui.words import Raw, Words, quote
 
 SHOWN = 10
@@ -86,14 +85,14 @@ def notices(near: Near, words: Words) -> list[str]:
 def summary(near: Near, words: Words) -> str:
     """The chart in one line of plain text."""
     pairs = (f"{name} {number(float(x))}" for name, x in zip(near.names, near.after, strict=True))
-    return words.plain("near.summary", word=near.word, listed=listed(pairs, words))
+    return words.plain("near.summary", word=near.word, listed=listed(pairs, words.lang))
 
 
 def _told(near: Near, words: Words) -> dict:
     pairs = zip(near.names[:3], near.after[:3], strict=True)
     told = {
         "word": near.word,
-        "first": Raw(listed((f"{quote(name)} {number(float(x))}" for name, x in pairs), words)),
+        "first": Raw(listed((f"{quote(name)} {number(float(x))}" for name, x in pairs), words.lang)),
     }
     told |= {"after": float(near.after.mean()), "before": float(near.before.mean()), "count": len(near.names)}
     told |= {"same": near.same, "twins": near.twins, "vocab": near.vocab, "width": near.width}
