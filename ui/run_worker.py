@@ -40,6 +40,7 @@ class Running:
     """A run: one model, or two that take turns step by step."""
 
     sides: list[Side]
+    keep: bool  # its weights are wanted also at its end
     news: list[tuple[int, TrainingStep]] = field(default_factory=list)
     told: float = 0.0
 
@@ -82,7 +83,7 @@ class Worker:
                 self.advance(name)
 
     def obey(self, order: str, name: str, *rest: Any) -> None:
-        """ "start" with settings, states and how often to look; or "stop"."""
+        """ "start" with settings, states, how often to look and whether the end is kept; or "stop"."""
         if order == "start":
             try:
                 self.runs[name] = begin(*rest)
@@ -113,20 +114,23 @@ class Worker:
         run.news, run.told = [], time.monotonic()
 
     def finish(self, name: str, how: str) -> None:
-        """Send the last steps and, of a run that may go on, its state."""
+        """Send the last steps and, of a run that may go on or whose weights are wanted, its state."""
         run = self.runs.pop(name)
         self.tell_steps(name, run)
-        self.tell(how, name, [side.state.pack() for side in run.sides] if how == "stopped" else None)
+        wanted = how == "stopped" or run.keep
+        self.tell(how, name, [side.state.pack() for side in run.sides] if wanted else None)
 
 
-def begin(settings: tuple[TrainingSettings, ...], packed: list[bytes] | None, every: int) -> Running:
+def begin(
+    settings: tuple[TrainingSettings, ...], packed: list[bytes] | None, every: int, keep: bool
+) -> Running:
     """Fresh models, or those of a run that was stopped."""
     sides = []
     for i, s in enumerate(settings):
         task = task_named(s.task)
         state = begin_run(s, task) if packed is None else TrainingState.unpack(s, task, packed[i])
         sides.append(Side(s, state, train(s, task, state, every)))
-    return Running(sides)
+    return Running(sides, keep)
 
 
 def slim(step: TrainingStep) -> TrainingStep:

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +23,8 @@ from core.models.training import TrainingSettings, TrainingStep
 ROOT = Path(__file__).resolve().parents[1]
 Status = Literal["waiting", "running", "stopped", "done", "failed"]
 ALIVE = ("waiting", "running")
+AT_ONCE = 2  # runs in work on the whole server: it has two cores, and pages want to be answered
+GONE = 240.0  # s after which a run that nobody looked at is stopped; most are done long before
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Run:
     before: int = 0  # steps that were done by then
     error: str | None = None
     size: int = 0  # bytes of what was looked at, attention maps above all
+    ahead: bool = False  # began at once, whatever the queue; its weights are kept when it is done
 
     @property
     def total(self) -> int:
@@ -102,17 +106,20 @@ class Runs:
         self.runs: dict[str, Run] = {}  # oldest first
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, owner: str, settings: Sequence[TrainingSettings], every: int = 10) -> str:
+    def start(
+        self, owner: str, settings: Sequence[TrainingSettings], every: int = 10, *, ahead: bool = False
+    ) -> str:
         """Put a run of one model, or of several side by side, into the queue; returns its name.
 
-        An owner has one run in work: an earlier one that is still waiting or running is stopped.
+        An owner has one run in work: an earlier one that is still waiting or running is stopped. `ahead`: what a page
+        needs before it can show anything does not queue, and its weights can be had by `take`.
         """
         with self.lock:
             for run in list(self.runs.values()):
                 if run.owner == owner and run.status in ALIVE:
                     self._stop(run)
             name = uuid.uuid4().hex
-            self.runs[name] = Run(name, owner, tuple(settings), every, self.clock())
+            self.runs[name] = Run(name, owner, tuple(settings), every, self.clock(), ahead=ahead)
             self.runs[name].steps = [[] for _ in settings]
             self._tidy()
             return name
@@ -131,7 +138,8 @@ class Runs:
         """
         with self.lock:
             self.here(owner)
-            same = [r for r in self.runs.values() if r.settings == tuple(settings) and r.status != "failed"]
+            same = [r for r in self.runs.values() if r.settings == tuple(settings) and not r.ahead]
+            same = [r for r in same if r.status != "failed"]
             same = [r for r in same if r.owner == owner or r.status != "stopped"]
             if not same:
                 return None
@@ -169,6 +177,14 @@ class Runs:
             self.runs[name] = self.runs.pop(name)  # last in the queue
             self._tidy()
             return True
+
+    def take(self, owner: str, name: str) -> list[bytes]:
+        """The packed states of a run that went ahead and is done; it is not kept any longer."""
+        with self.lock:
+            run = self.runs[name]
+            if run.owner != owner or run.status != "done" or run.packed is None:
+                raise ValueError(f"there are no weights to take of {name}, which is {run.status}")
+            return self.runs.pop(name).packed
 
     def close(self) -> None:
         """End the process that trains. Runs in work are stopped without their state."""
@@ -225,11 +241,13 @@ class Runs:
         self._begin()
 
     def _begin(self) -> None:
-        free = self.at_once - sum(r.status == "running" for r in self.runs.values())
-        for run in [r for r in self.runs.values() if r.status == "waiting"][: max(0, free)]:
+        waiting = [r for r in self.runs.values() if r.status == "waiting"]
+        free = self.at_once - sum(r.status == "running" and not r.ahead for r in self.runs.values())
+        queued = [r for r in waiting if not r.ahead]
+        for run in [r for r in waiting if r.ahead] + queued[: max(0, free)]:
             run.status, run.began = "running", None
             packed, run.packed = run.packed, None
-            self._send("start", run.name, run.settings, packed, run.every)
+            self._send("start", run.name, run.settings, packed, run.every, run.ahead)
 
     def _stop(self, run: Run) -> None:
         if run.status == "running":
@@ -282,7 +300,7 @@ class Runs:
         elif what == "failed":
             run.status, run.error, run.answer_due = "failed", news, False
         elif what == "done":
-            run.status, run.answer_due = "done", False
+            run.status, run.answer_due, run.packed = "done", False, news
         else:
             run.packed, run.answer_due = news, False
         self._tidy()
@@ -306,3 +324,9 @@ def size_of(step: TrainingStep) -> int:
     """Bytes of the attention maps of a step."""
     parts = () if getattr(step, "record", None) is None else vars(step.record).values()
     return sum(part.nbytes for part in parts if hasattr(part, "nbytes"))
+
+
+@cache
+def shared() -> Runs:
+    """Those of this server."""
+    return Runs(at_once=AT_ONCE, gone_after=GONE)

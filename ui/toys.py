@@ -1,7 +1,8 @@
 """Toys trained for the whole server: one at a time, each seed once, a few of them kept.
 
-A class of thirty opens the same link in the same second: one thread trains, all of them see how far it is. Nothing here
-knows Streamlit; pages ask what there is.
+A class of thirty opens the same link in the same second: one training serves them all, and all see how far it is. It
+takes place in the process of `ui.run_worker`; a thread here only asks it for news, so that nobody's slider waits.
+Nothing here knows Streamlit; pages ask what there is.
 """
 
 from __future__ import annotations
@@ -13,10 +14,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
-from core.models.toy import TOY, Toy, train_toy
+from core.models.tasks import task_named
+from core.models.toy import TOY, Toy
+from core.models.training import TrainingSettings, TrainingState
+from ui.runs import Runs
+from ui.runs import shared as shared_runs
 
 KEPT = 4  # trained toys in memory, the last used
 PATIENCE = 5.0  # s after which a training that nobody waits for is given up
+NEWS = 0.1  # s between two questions to the process that trains
+OWNER = "toys"  # of their runs
 
 
 class _LeftError(Exception):
@@ -38,10 +45,36 @@ class Waiting:
     before: int
 
 
+def train_apart(
+    seed: int, watch: Callable[[int, float], None], runs: Runs | None = None, settings: TrainingSettings = TOY
+) -> Toy:
+    """The toy of a seed, trained in the process that trains; watch(step, loss) is called until it is there.
+
+    What `watch` raises gives the training up. Raises RuntimeError if the process fails.
+    """
+    runs, settings = runs or shared_runs(), replace(settings, seed=seed)
+    name = runs.start(OWNER, [settings], every=settings.steps, ahead=True)
+    try:
+        while (view := runs.look(OWNER, name)) is not None and view.moving:
+            (steps,) = view.steps
+            watch(len(steps), steps[-1].loss if steps else float("nan"))
+            time.sleep(NEWS)
+    except BaseException:
+        runs.stop(OWNER, name)
+        raise
+    if view is None or view.status != "done":
+        raise RuntimeError("the training broke off" if view is None or view.error is None else view.error)
+    task, (steps,) = task_named(settings.task), view.steps
+    model = TrainingState.unpack(settings, task, runs.take(OWNER, name)[0]).model
+    losses, last = tuple(step.loss for step in steps), steps[-1].record
+    held_out = float("nan") if last is None else last.held_out_loss
+    return Toy(model.requires_grad_(False), task.vocabulary, settings, losses, held_out)
+
+
 class Toys:
     """`get` what there is, `ask` for what is not there yet. Weights are trained in float32, and read as float64."""
 
-    def __init__(self, train: Callable[..., Toy] = train_toy, kept: int = KEPT, patience: float = PATIENCE):
+    def __init__(self, train: Callable[..., Toy] = train_apart, kept: int = KEPT, patience: float = PATIENCE):
         self._train, self._most, self._patience = train, kept, patience
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, Toy] = OrderedDict()

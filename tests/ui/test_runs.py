@@ -165,6 +165,22 @@ def test_a_class_with_the_same_settings_needs_one_run():
     assert runs.find("c", [LONG]).status == "done"
 
 
+def test_what_goes_ahead_takes_nobody_s_place_is_nobody_else_s_and_hands_its_weights_over():
+    runs = Unsent(at_once=1)
+    runs.start("a", [LONG])
+    ahead = runs.start("page", [SHORT], ahead=True)
+    waits = runs.start("b", [SHORT])
+    assert runs.look("page", ahead).status == "running"
+    assert runs.look("b", waits).place == 1
+    assert runs.find("c", [SHORT]).name == waits
+    runs._hear(None, "done", ahead, [b"weights"])
+    assert runs.look("b", waits).status == "waiting"
+    with pytest.raises(ValueError, match="no weights"):
+        runs.take("somebody", ahead)
+    assert runs.take("page", ahead) == [b"weights"]
+    assert runs.look("page", ahead) is None
+
+
 def test_only_so_many_maps_are_kept():
     step = next(iter(train(SHORT, task_named(SHORT.task))))
     runs = Unsent(at_once=1, record_bytes=3 * size_of(step))

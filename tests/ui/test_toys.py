@@ -1,14 +1,19 @@
 """Toys are trained one at a time and once for everybody; who waits is told how far it is."""
 
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import torch
 
 from core.models.toy import TOY, train_toy
-from ui.toys import Toys
+from ui.runs import Runs
+from ui.toys import OWNER, Toys, train_apart
+
+BRIEF = replace(TOY, steps=40)
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +100,63 @@ def test_a_failure_is_told_and_the_next_try_starts_anew(small):
             toys.wait(99, every=0.01)
     assert trainer.seeds == [99, 99]
     assert toys.wait(1, every=0.01) is not None
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """A server's runs with one place, and a process that trains."""
+    runs = Runs(at_once=1)
+    yield runs
+    runs.close()
+
+
+def test_a_toy_trained_apart_is_the_one_that_the_core_trains(runs):
+    seen = []
+    toy, core = train_apart(3, lambda step, _: seen.append(step), runs, BRIEF), train_toy(3, steps=40)
+    assert toy.losses == pytest.approx(core.losses, rel=1e-4)  # another process may add in another order
+    assert toy.held_out_loss == pytest.approx(core.held_out_loss, rel=1e-4)
+    assert (toy.vocabulary, toy.settings) == (core.vocabulary, core.settings)
+    for name, weight in core.model.state_dict().items():
+        torch.testing.assert_close(toy.model.state_dict()[name], weight, rtol=1e-3, atol=1e-4)
+    assert not any(p.requires_grad for p in toy.model.parameters())
+    assert seen == sorted(seen)
+    assert runs.runs == {}, "nobody needs the run after that"
+
+
+def test_a_toy_takes_the_server_s_process_no_time_and_no_place_in_the_queue(runs):
+    crowd = [runs.start(owner, [replace(TOY, steps=100_000)]) for owner in "ab"]
+    before = time.process_time()
+    train_apart(1, lambda *_: None, runs)  # all 400 steps
+    spent = time.process_time() - before
+    assert [runs.look(owner, name).status for owner, name in zip("ab", crowd, strict=True)] == [
+        "running",
+        "waiting",
+    ]
+    for owner, name in zip("ab", crowd, strict=True):
+        runs.stop(owner, name)
+    before = time.process_time()
+    train_toy(1, steps=100)
+    assert spent < 2 * (time.process_time() - before), "a quarter of the steps, trained here, is no less work"
+
+
+def test_a_toy_that_nobody_waits_for_is_stopped_there_too(runs):
+    def leave(step: int, _: float) -> None:
+        if step > 2:
+            raise KeyError("gone")
+
+    with pytest.raises(KeyError, match="gone"):
+        train_apart(2, leave, runs, replace(TOY, steps=100_000))
+    assert [run.status for run in runs.runs.values() if run.owner == OWNER] == ["stopped"]
+
+
+def test_a_process_that_dies_is_told_to_those_who_wait():
+    runs = Runs()
+    toys = Toys(lambda seed, watch: train_apart(seed, watch, runs, replace(TOY, steps=100_000)))
+
+    def kill(waiting) -> None:
+        if waiting.share > 0 and runs.process is not None:
+            os.kill(runs.process.pid, 9)
+
+    with pytest.raises(RuntimeError, match="ended unexpectedly"):
+        toys.wait(1, kill)
+    runs.close()

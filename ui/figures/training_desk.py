@@ -13,20 +13,13 @@ from core.models.training import TrainingSettings
 from ui.course.training import PAGE
 from ui.figures.training import shown_settings
 from ui.figures.training_side import every, settings_of
-from ui.runs import Runs, RunView
+from ui.runs import RunView
+from ui.runs import shared as server
 
-AT_ONCE = 2  # runs in work on the whole server: it has two cores, and pages want to be answered
-GONE = 240.0  # s after which a run that nobody looked at is stopped; most are done long before
 # Seconds of one core: of a step, of a layer in it, and of a look, as measured for texts of 11 tokens at width 48.
 SECONDS = {"step": 0.004, "layer": 0.004}
 
 Pair = tuple[TrainingSettings, TrainingSettings]
-
-
-@st.cache_resource(show_spinner=False)
-def server() -> Runs:
-    """The runs of this server."""
-    return Runs(at_once=AT_ONCE, gone_after=GONE)
 
 
 @dataclass
