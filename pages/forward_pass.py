@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.models.corpus import corpus, tokens_of
-from core.models.prompt import Prompt, read_prompt
+from core.models.prompt import Prompt, Replacement, read_prompt
 from core.models.toy import Toy
 from core.text.tokens import clean
 from ui import frame, toys
@@ -109,18 +109,25 @@ def remarks() -> None:
         told.append(page.words("text.empty", used=parameter.default))
     if prompt.n_found > len(prompt.tokens):
         told.append(page.words("prompt.long", count=prompt.n_found, limit=toy.longest - 1))
-    for one in {(one.unknown, one.used): one for one in reversed(prompt.replaced)}.values():  # each kind once
-        others = Raw(
-            page.words("prompt.others", listed=Raw(listed(map(quote, one.others), page.words.lang)))
-            if one.others
-            else ""
-        )
-        key = "prompt.alike" if one.alike else "prompt.place"
-        told.append(page.words(key, token=one.unknown, used=one.used, others=others))
     if prompt.replaced:
-        told.insert(0, page.words("prompt.unknown", vocab=len(toy.vocabulary), count=len(prompt.replaced)))
+        told.append(page.words("prompt.unknown", vocab=len(toy.vocabulary), count=len(prompt.replaced)))
+    kinds: dict[tuple[str, str], Replacement] = {}
+    for one in prompt.replaced:
+        kinds.setdefault((one.unknown, one.used), one)
+    told += map(replacement, kinds.values())
     if told:
         st.info("\n\n".join(told))
+
+
+def replacement(one: Replacement) -> str:
+    """A token that the toy does not know: what it reads instead, why, and what else there is."""
+    others = page.words("prompt.others", listed=Raw(listed(map(quote, one.others), page.words.lang)))
+    told = {"token": one.unknown, "used": one.used, "others": Raw(others if one.others else "")}
+    if one.alike:
+        return page.words("prompt.alike", **told)
+    if not one.after:
+        return page.words("prompt.frequent", **told)
+    return page.words("prompt.place", after=Raw(" ".join(map(quote, one.after))), **told)
 
 
 def embeddings(result: Result) -> None:

@@ -5,6 +5,7 @@ A real model has byte pairs and lacks nothing. A toy with a few hundred words do
 
 import difflib
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,7 +25,10 @@ class Replacement:
     unknown: str
     used: str  # the first of the alternatives
     others: tuple[str, ...]  # the rest of them
-    alike: bool  # True: `used` is spelled alike; False: it stands at that place in the sentences
+    alike: bool  # `used` is spelled alike
+    after: tuple[
+        str, ...
+    ]  # if not: the last tokens before it that it follows somewhere in the sentences; () for none
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,11 @@ def read_prompt(
         if token in known:
             tokens.append(token)
             continue
-        spelled = spelled_alike(token, known)
-        used, *others = (*spelled, *(w for w in at_that_place(token, tokens, sentences) if w not in spelled))
+        spelled, fitting = spelled_alike(token, known), at_that_place(token, tokens, sentences)
+        used, *others = dict.fromkeys((*spelled, *fitting))
+        after = () if used in spelled else fitting[used]
         tokens.append(used)
-        replaced.append(Replacement(place, token, used, tuple(others[: OFFERED - 1]), used in spelled))
+        replaced.append(Replacement(place, token, used, tuple(others[: OFFERED - 1]), used in spelled, after))
     return Prompt(tuple(tokens), tuple(replaced), len(found))
 
 
@@ -67,22 +72,32 @@ def spelled_alike(token: str, known: frozenset[str]) -> tuple[str, ...]:
     return tuple(by_small[word] for word in close)
 
 
-def at_that_place(token: str, before: Sequence[str], sentences: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Words of the sentences for the place after `before`, the best first.
+def at_that_place(
+    token: str, before: Sequence[str], sentences: Sequence[tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Words of the sentences for the place after `before`, the best first, each with the end of `before` it follows.
 
     Best is a word of the token's own script; of those, one that follows the longest end of `before`; of those, the one
-    that occurs most often.
+    that occurs most often. A sign of no script, such as a digit or an emoji, comes in whatever language stands before
+    it: for it, what follows counts first.
     """
     context = (END, *before)
-    longest: dict[str, int] = {}
-    count: dict[str, int] = {}
+    longest: Counter[str] = Counter()
+    count: Counter[str] = Counter()
     for sentence in sentences:
         whole = (END, *sentence)
         for i in range(1, len(whole)):
-            count[whole[i]] = count.get(whole[i], 0) + 1
-            longest[whole[i]] = max(longest.get(whole[i], 0), shared_end(context, whole[:i]))
+            count[whole[i]] += 1
+            longest[whole[i]] = max(longest[whole[i]], shared_end(context, whole[:i]))
     own = script(token)
-    return tuple(sorted(count, key=lambda w: (script(w) != own, -longest[w], -count[w])))
+    spoken = next((script(w) for w in reversed(before) if script(w) != "other"), "other")
+
+    def rank(word: str) -> tuple[bool | int, ...]:
+        if own == "other":
+            return -longest[word], script(word) != spoken, -count[word]
+        return script(word) != own, -longest[word], -count[word]
+
+    return {word: context[len(context) - longest[word] :] for word in sorted(count, key=rank)}
 
 
 def shared_end(a: Sequence[str], b: Sequence[str]) -> int:

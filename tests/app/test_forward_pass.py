@@ -122,6 +122,15 @@ def test_stories_at_the_edges(settings, cell, said, caplog):
     assert said in prose(app)
 
 
+def test_what_is_replaced_is_told_in_the_order_of_the_prompt_and_each_kind_once(caplog):
+    app = opened({"s": "the draggon . qqqqq qqqqq"})
+    assert_whole(app, caplog)
+    told = app.info[0].value
+    assert told.index("draggon") < told.index("qqqqq")
+    assert told.count("qqqqq") == 2, "one that nothing goes on to, one that follows what replaced it"
+    assert "no sentence of its training goes on from here" in told
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_any_prompt_is_read_and_told_as_text(toy, text, lang, caplog):

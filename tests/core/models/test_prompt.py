@@ -74,3 +74,41 @@ def test_whatever_is_typed_becomes_a_prompt_that_the_toy_can_read(text):
 
 def test_the_sign_for_the_end_cannot_be_typed():
     assert END not in read("小猫 <end>").tokens
+
+
+SMALL = (("the", "cat", "eats", "fish", "."), ("the", "cat", "sleeps", "."), ("小", "猫", "吃", "鱼", "。"))
+WORDS = (END, *dict.fromkeys(word for sentence in SMALL for word in sentence))
+
+
+@pytest.mark.parametrize(
+    ("text", "used", "after"),
+    [
+        ("the cat eats 🙂", "fish", (END, "the", "cat", "eats")),
+        ("小猫吃🙂", "鱼", (END, "小", "猫", "吃")),
+        ("3", "the", (END,)),
+        ("fish eats *", "fish", ("eats",)),
+        ("the fish . *", "the", ()),  # nothing follows a full stop: the commonest word of the language
+        ("鱼。*", "小", ()),
+        ("小丙", "猫", (END, "小")),
+        ("鱼。丙", "小", ()),
+        ("the qqqqq", "cat", (END, "the")),
+    ],
+)
+def test_what_stands_in_is_said_to_follow_only_what_it_follows(text, used, after):
+    (one,) = read_prompt(text, WORDS, SMALL, 10).replaced
+    assert (one.used, one.alike, one.after) == (used, False, after)
+    if after:
+        width = len(after) + 1
+        whole = [(END, *sentence) for sentence in SMALL]
+        assert (*after, used) in {s[i : i + width] for s in whole for i in range(len(s))}
+
+
+@given(st.text("the kiten猫小吃 *3🙂丙", min_size=1, max_size=20))
+def test_the_end_that_a_word_follows_stands_before_it_in_the_prompt(text):
+    if not tokens_of(text):
+        return
+    prompt = read(text)
+    for one in prompt.replaced:
+        before = (END, *prompt.tokens[: one.place])
+        assert one.after == before[len(before) - len(one.after) :]
+        assert one.alike <= (one.after == ())
