@@ -47,6 +47,9 @@ def test_no_sentence_of_the_main_picture_is_false_anywhere(toy, monkeypatch):
         ((result, _),) = said.results[-1:]
         p, rows = result.parameters, result.arrays["x"].rows
         logits, names = likeliest(toy, result)
+        read = re.findall(r"` (\S+) ` (\d+)", said.of("notice.read"))
+        assert [(toy.vocabulary[int(n)], int(n)) for _, n in read] == [(token, int(n)) for token, n in read]
+        assert [token for token, _ in read] == list(rows)
         text = next(
             said.of(f"notice.{key}") for key in ("greedy", "all", "cut", "one") if said.of(f"notice.{key}")
         )

@@ -45,7 +45,7 @@ def test_what_is_unknown_is_named_and_writing_is_explained(open_page):
     box.press("Enter")
     settle(page)
     expect(page.get_by_text("xylophones").first).to_be_visible()
-    page.get_by_role("radio", name="Write step by step", exact=True).click()
+    page.get_by_role("radio", name="Step by step", exact=True).click()
     settle(page)
     expect(page.get_by_text("Step 1.")).to_be_visible()
     shot(page, "forward_pass writing", full=True)
@@ -63,7 +63,7 @@ def test_each_look_fits_and_is_kept_as_a_picture(open_page, lang, dark, width, h
         box = page.get_by_text("What to notice").first.bounding_box()
         assert box["y"] + box["height"] <= height
     else:
-        for name in ("Logit 透镜", "温度、top-k、top-p", "一步一步地写", "KV 缓存", "训练", "玩具做不到的事"):
+        for name in ("Logit 透镜", "温度与截断", "一步一步地写", "KV 缓存", "训练", "玩具做不到的事"):
             page.get_by_role("radio", name=name, exact=True).click()
             settle(page)
             assert sideways_scroll(page) == 0, name

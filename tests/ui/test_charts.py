@@ -1,10 +1,12 @@
 """Curves and bars: what is given arrives, the look is one, and Vega-Lite's own schema accepts every chart."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
+from ui.chart_image import svgs
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, as_read, bars, curves, series_colours
 
 X = np.array([1.0, 2, 4, 8])
@@ -119,3 +121,17 @@ def test_labels_of_bars_stand_upright_where_they_have_room(labels, upright):
     ]
     assert angles
     assert all((angle == 0) == upright for angle in angles)
+
+
+def test_a_zero_has_no_unit_and_every_label_its_own():
+    drawn = svgs(
+        [
+            curves(
+                np.array([1.0, 2]),
+                [Curve("held", np.array([960.0, 1344]))],
+                X_AXIS,
+                Axis("n", (0, 1400), ticks=(0, 400, 1200), format="~s"),
+            )
+        ]
+    )[0]
+    assert set(re.findall(r">([\d.]+k?)</text>", drawn)) >= {"0", "400", "1.2k"}

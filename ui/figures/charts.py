@@ -308,7 +308,13 @@ def _scale(axis: Axis) -> dict[str, Any]:
 
 def _ticks(axis: Axis) -> dict[str, Any]:
     placed = {} if axis.ticks is None else {"values": list(axis.ticks)}
-    return {"labelOverlap": "greedy"} | placed | ({"format": axis.format} if axis.format else {})
+    if (
+        axis.format and not axis.log
+    ):  # as an expression: an axis's own format gives all labels one unit, even the 0
+        placed |= {"labelExpr": f"format(datum.value, '{axis.format}')"}
+    elif axis.format:
+        placed |= {"format": axis.format}
+    return {"labelOverlap": "greedy"} | placed
 
 
 def _tooltip(x_field: str, x_title: str, y_title: str) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from ui.figures.charts import Axis, Chart, bars
 from ui.matrix import Matrix
 from ui.numbers import listed, number
 from ui.result import Array, Result
-from ui.words import Raw, Words
+from ui.words import Raw, Words, quote
 
 ROWS = (("token", "position", "x", "mid", "after", "normed"), (*HEADS, "logits", "probs"))
 SHOWN = 12  # candidates with a column of their own
@@ -257,13 +257,20 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
 
 
 def notices(result: Result, words: Words) -> list[str]:
-    """What to notice: the answer and the cuts, the stream, where the last token looks, and what each layer would say."""
+    """What to notice: what is read, the answer and the cuts, the stream, where the last token looks, what each layer says."""
     return [
+        _read(result, words),
         _answer(result, words),
         _stream(result, words),
         _looks(result, words),
         _lens(result, words),
     ]
+
+
+def _read(result: Result, words: Words) -> str:
+    tokens = zip(result.arrays["x"].rows, result.facts["ids"], strict=True)
+    told = Raw(listed((f"{quote(token)} {number}" for token, number in tokens), words.lang))
+    return words("notice.read", listed=told, vocab=result.facts["vocab"])
 
 
 def _answer(result: Result, words: Words) -> str:

@@ -36,7 +36,7 @@ def _mass(result: Result, words: Words) -> Chart:
         np.array([1, ROOM * len(cumulative)]),
         [Curve(words.plain("sam.mass"), np.clip(cumulative[ranks - 1], 0.0, 1.0), x=ranks)],
         Axis(words.plain("sam.rank"), (1.0, float(ROOM * len(cumulative))), log=10, ticks=ticks, format="d"),
-        Axis(words.plain("sam.mass"), (0.0, 1.1), ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        Axis(words.plain("sam.mass"), (0.0, 1.2), ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
         guides=guides,
         marker=marker,
         height=250,
@@ -52,7 +52,9 @@ def _heat(result: Result, words: Words) -> Chart:
         GRID,
         series,
         Axis(words.plain("control.temperature.label"), (0.0, 3.0)),
-        Axis(words.plain("bars.axis"), (0.0, 1.0)),
+        Axis(
+            words.plain("bars.axis"), (0.0, 1.2), ticks=(0.0, 0.5, 1.0)
+        ),  # the marker's label stands above 1
         marker=Marker(f"T = {number(t)}", t),
         height=250,
     )
