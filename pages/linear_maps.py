@@ -74,7 +74,8 @@ def product_rule() -> None:
         return
     rows, summary = product.matrices(multiplied, page.words), product.summary(multiplied, page.words)
     page.matrices(rows, summary=summary, focus="product_step", cell="product_cell")
-    page.why(multiplied, product.why, code=product.code_of, cell="product_cell")
+    if shapes.shape is not None:
+        page.why(multiplied, product.why, code=product.code_of, cell="product_cell")
 
 
 def linear_or_not(result: Result) -> None:

@@ -56,10 +56,16 @@ class SmallProduct:
 
 def small_product(rows: int, inner: int, columns: int) -> SmallProduct:
     """[rows, inner] × [inner, columns] with whole numbers from −3 to 5, always the same ones."""
-    a = torch.arange(rows * inner).view(rows, inner) * 3 % 7 - 1  # [A, B]
-    b = torch.arange(inner * columns).view(inner, columns) * 5 % 9 - 3  # [B, C]
+    a, b = small_factors((rows, inner), (inner, columns))  # [A, B], [B, C]
     c = a @ b  # [A, C]
     return SmallProduct(a, b, c)
+
+
+def small_factors(a_shape: tuple[int, int], b_shape: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """Two matrices of whole numbers with these shapes, whether or not they can be multiplied."""
+    a = torch.arange(math.prod(a_shape)).view(a_shape) * 3 % 7 - 1  # [A, B]  −1 to 5
+    b = torch.arange(math.prod(b_shape)).view(b_shape) * 5 % 9 - 3  # [B', C]  −3 to 5
+    return a, b
 
 
 # 2 × 2 matrices, float64

@@ -1,12 +1,14 @@
 """The plane and the figures of the linear maps page, built without Streamlit's page around them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 import torch
 
 from core.attention.linear_maps import rotation, worked_map
+from ui import course
 from ui.figures import linear_maps as figure
 from ui.figures import linear_maps_heads as heads
 from ui.figures import linear_maps_product as product
@@ -152,3 +154,81 @@ def test_the_wrong_number_is_told_by_the_token_it_belongs_to():
     story = heads.why(made, ("wrong", 1, 0), Words("en", "linear_maps"))
     assert "stands what belongs to token 1, column 3" in story
     assert made.values("wrong")[1, 0] == made.values("flat")[0, 2]
+
+
+def addresses(story: str) -> list[tuple[int, ...]]:
+    """The indices in the formula of a story, one tuple for each tensor that it names."""
+    formula = story.split("$$")[1]
+    return [
+        tuple(map(int, found.split(",")))
+        for found in re.findall(r"\[([\d,\\ ]+)\]", formula.replace("\\,", ""))
+    ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 2), (3, 5, 4, 3), (1, 1, 1, 1)])
+def test_the_addresses_told_can_be_pasted_into_pytorch(sizes, lang):
+    batch, tokens, n_heads, d_head = sizes
+    made = heads.compute("q", *sizes, batch, 7)
+    flat = torch.from_numpy(made.values("flat")).expand(batch, -1, -1)  # [B, T, d]  this sentence is the last
+    apart = flat.unflatten(-1, (n_heads, d_head))
+    tensors = {
+        "apart": (flat, apart),
+        "heads": (apart, apart.movedim(1, 2)),
+        "wrong": (flat.reshape(batch, n_heads, tokens, d_head),),
+    }
+    for name, expected in tensors.items():
+        values = made.values(name)
+        for row, column in np.ndindex(values.shape):
+            found = addresses(heads.why(made, (name, row, column), Words(lang, "linear_maps")))
+            assert len(found) == len(expected)
+            for place, tensor in zip(found, expected, strict=True):
+                assert tensor[place] == values[row, column], (name, row, column, place)
+
+
+def test_the_number_chosen_at_first_shows_that_head_and_token_change_places():
+    default = course.PAGES["linear_maps"].parameter("qkv_cell").default
+    made = heads.compute("q", 2, 3, 2, 2, 1, 7)
+    apart, first = addresses(heads.why(made, default, Words("en", "linear_maps")))
+    assert apart != first
+    assert sorted(apart) == sorted(first)
+
+
+def test_a_number_that_view_alone_puts_right_is_not_called_wrong():
+    made, words = heads.compute("q", 1, 3, 2, 2, 1, 7), Words("en", "linear_maps")
+    for row, column in np.ndindex(6, 2):
+        right = made.values("wrong")[row, column] == made.values("heads")[row, column]
+        story = heads.why(made, ("wrong", row, column), words)
+        assert ("right by luck" in story) == right, (row, column)
+        assert ("stands what belongs to" in story) != right
+
+
+def test_numbers_stand_in_every_matrix_of_the_way_while_a_screen_has_room_for_them():
+    words = Words("en", "linear_maps")
+    small, big = (heads.matrices(heads.compute("q", *s, 1, 7), words) for s in ((2, 3, 2, 2), (4, 6, 4, 4)))
+    assert all(one.large for row in small for one in row)
+    assert not any(one.large for row in big for one in row)
+
+
+@pytest.mark.parametrize(("a", "b"), [("3, 4", "2, 5"), ("3, 2", "4, 5")])
+def test_a_mismatch_is_drawn_with_what_has_no_partner(a, b):
+    words = Words("en", "linear_maps")
+    found, _ = product.read((a, b), words)
+    made = product.compute(found)
+    ((left, right),) = product.matrices(made, words)
+    assert (left.shape, right.shape) == (product.shape_of(a), product.shape_of(b))
+    over, under = (left, right) if left.shape[1] == 4 else (right, left)
+    hatched = over.hidden if over is left else over.hidden.T  # the long side, across
+    assert hatched.tolist() == [[False, False, True, True]] * len(hatched)
+    assert under.hidden is None
+    assert "no partner" in over.note
+    assert "have no product" in product.summary(made, words)
+
+
+def test_what_fits_has_nothing_hatched():
+    words = Words("en", "linear_maps")
+    made = product.compute(product.read(("3, 4", "4, 2"), words)[0])
+    (row,) = product.matrices(made, words)
+    assert len(row) == 3
+    assert all(one.hidden is None for one in row)
+    np.testing.assert_array_equal(row[2].values, row[0].values @ row[1].values)

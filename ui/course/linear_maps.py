@@ -37,7 +37,7 @@ EXPERIMENTS = (
     Whole("sentence", 1, 4, 1),
     Whole("seed", 0, 999, 7),
     Choice("qkv_step", HEADS, "heads"),
-    Cell("qkv_cell", HEADS, ("heads", 4, 0), sizes=WAY),
+    Cell("qkv_cell", HEADS, ("heads", 3, 0), sizes=WAY),
 )
 
 PAGE = Page(

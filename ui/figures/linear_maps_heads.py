@@ -18,6 +18,7 @@ NOTES = (4, 16, 512, 8)  # batch, tokens, d_model, heads of the course notes
 FOLLOWED = (2, 9, 200)  # sentence, token and component of the number that is followed, counted from 0
 SPREAD = 3.0  # standard deviations that the colours reach; all numbers here have variance about 1
 FILE = "core.attention.shapes"
+NUMBERED = 10  # rows of numbers, above and below together, that a screen has room for
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -71,12 +72,16 @@ def compute(
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
-    """X W = Q above; heads apart, heads first, and the classic mistake below."""
-    return tuple(tuple(_matrix(n, result, words) for n in row) for row in (INPUTS, STEPS))
+    """X W = Q above; heads apart, heads first, and the classic mistake below. All with numbers where there is room."""
+    tallest = [max(len(result.arrays[name].rows) for name in row) for row in (INPUTS, STEPS)]
+    large = sum(tallest) <= NUMBERED
+    return tuple(tuple(_matrix(n, result, words, large) for n in row) for row in (INPUTS, STEPS))
 
 
-def _matrix(name: str, result: Result, words: Words) -> Matrix:
+def _matrix(name: str, result: Result, words: Words, large: bool) -> Matrix:
     array, letter = result.arrays[name], result.parameters["name"]
+    rows, columns = (words.plain(f"matrix.axis.{axis}") for axis in array.axes)
+    shape = f"[{', '.join(map(str, _seen_shape(name, result)))}]"
     return Matrix(
         name=name,
         title=words.plain(f"qkv.title.{name}", name=letter.upper(), small=letter),
@@ -86,10 +91,12 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
         fill="signed",
         limits=(-SPREAD, SPREAD),
         axes=array.axes,
-        axis_titles=tuple(words.plain(f"matrix.axis.{axis}") for axis in array.axes),
+        # Two rows of numbers leave no line for the names of the columns: the note has them then.
+        axis_titles=(rows, "" if large else columns),
         identity="residual" if name == "x" else letter,
-        note=f"[{', '.join(map(str, _seen_shape(name, result)))}]",
+        note=f"{shape} · {rows} × {columns}" if large else shape,
         arrow=words.plain(f"qkv.arrow.{name}") if f"qkv.arrow.{name}" in words else "",
+        large=large,
     )
 
 
@@ -115,14 +122,19 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
     if name == "wrong":
         at, slot = divmod((head * p["tokens"] + token) * p["d_head"] + column, p["heads"] * p["d_head"])
         told |= {"i": at + 1, "j": slot + 1, "right": float(result.values("heads")[row, column])}
+        name = "lucky" if (at, slot) == (token, head * p["d_head"] + column) else name
     return words(f"qkv.why.{name}", **told | _address(p["sentence"], token, head, column, p["d_head"]))
 
 
 def _address(sentence: int, token: int, head: int, part: int, d_head: int) -> dict[str, int]:
-    """Where a number of one head stands, counted from 1, and in which column of Q it was."""
-    return {"b": sentence, "t": token + 1, "h": head + 1, "c": part + 1, "d": d_head} | {
-        "column": head * d_head + part + 1
-    }
+    """Where a number of one head stands and in which column of Q it was: counted from 1, and as `…0` from 0."""
+    column = head * d_head + part
+    from_0 = {"b": sentence - 1, "t": token, "h": head, "c": part, "column": column}
+    return (
+        {name: n + 1 for name, n in from_0.items()}
+        | {f"{name}0": n for name, n in from_0.items()}
+        | {"d": d_head}
+    )
 
 
 def notices(result: Result, words: Words) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from core.attention.linear_maps import ProductShape, product_shape, small_product
+import numpy as np
+
+from core.attention.linear_maps import ProductShape, product_shape, small_factors, small_product
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -79,21 +81,32 @@ def _advice(found: ProductShape, words: Words) -> str:
 
 
 def compute(found: ProductShape) -> Result | None:
-    """Two matrices of whole numbers with these shapes and their product; None where there is nothing to draw."""
-    if found.shape is None or len(found.a) != 2 or len(found.b) != 2 or max(*found.a, *found.b) > DRAWN:
+    """Two matrices of whole numbers with these shapes, and their product if there is one; None if they are too large."""
+    if len(found.a) != 2 or len(found.b) != 2 or max(*found.a, *found.b) > DRAWN:
         return None
-    multiplied = small_product(*found.a, found.b[1])
-    rows, inner, columns = (tuple(str(i + 1) for i in range(n)) for n in (*found.a, found.b[1]))
+    a, b = small_factors(found.a, found.b)
+    rows, left, right, columns = (tuple(str(i + 1) for i in range(n)) for n in (*found.a, *found.b))
     arrays = {
-        "pa": Array.of(multiplied.a, rows, inner, axes=("row", "inner")),
-        "pb": Array.of(multiplied.b, inner, columns, axes=("inner", "column")),
-        "pc": Array.of(multiplied.c, rows, columns, axes=("row", "column")),
+        "pa": Array.of(a, rows, left, axes=("row", "inner")),
+        "pb": Array.of(b, right, columns, axes=("inner", "column")),
     }
+    if found.shape is not None:
+        product = small_product(*found.a, found.b[1])
+        arrays["pc"] = Array.of(product.c, rows, columns, axes=("row", "column"))
     return Result({}, arrays, {})
 
 
+def _unpaired(result: Result) -> dict[str, np.ndarray]:
+    """Which numbers of A and B have no partner, where a row of A and a column of B are not equally long."""
+    a, b = result.values("pa"), result.values("pb")
+    paired = min(a.shape[1], b.shape[0])
+    over = {"pa": np.arange(a.shape[1])[None, :] >= paired, "pb": np.arange(b.shape[0])[:, None] >= paired}
+    return {name: np.broadcast_to(one, result.values(name).shape) for name, one in over.items() if one.any()}
+
+
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
-    """A × B = C, all of one size."""
+    """A × B = C, all of one size; without a product A and B alone, with what has no partner hatched."""
+    unpaired = _unpaired(result)
     return (
         tuple(
             Matrix(
@@ -105,7 +118,9 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
                 fill="signed",
                 limits=(-60.0, 60.0) if name == "pc" else (-6.0, 6.0),
                 axes=array.axes,
-                note=" × ".join(map(str, array.values.shape)),
+                note=_note(array.values.shape, name in unpaired, words),
+                hidden=unpaired.get(name),
+                hidden_as=words.plain("product.unpaired") if name in unpaired else "",
                 arrow={"pb": "×", "pc": "="}.get(name, ""),
                 large=True,
                 whole=True,
@@ -113,6 +128,11 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
             for name, array in result.arrays.items()
         ),
     )
+
+
+def _note(shape: tuple[int, ...], unpaired: bool, words: Words) -> str:
+    size = " × ".join(map(str, shape))
+    return f"{size} · {words.plain('product.hatched')}" if unpaired else size
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
@@ -127,14 +147,14 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
 
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
-    return words.plain(
-        "product.summary", **{name: _listed(array.values.shape) for name, array in result.arrays.items()}
-    )
+    key = "product.summary" if "pc" in result.arrays else "product.summary_none"
+    return words.plain(key, **{name: _listed(array.values.shape) for name, array in result.arrays.items()})
 
 
 def code_of(name: str) -> tuple[str, str]:
     """Where the core makes a matrix: the dotted name of the function, and the variable it assigns."""
-    return "core.attention.linear_maps.small_product", name.removeprefix("p")
+    function = "small_product" if name == "pc" else "small_factors"
+    return f"core.attention.linear_maps.{function}", name.removeprefix("p")
 
 
 def _listed(shape: tuple[int, ...]) -> Raw:
