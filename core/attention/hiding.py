@@ -127,18 +127,14 @@ def mask_conventions(x: Tensor, mask: Tensor) -> MaskConventions:
     The layer has one head and the identity for its projections, so that it computes what the function does.
     """
     d = x.shape[-1]
+    one_hot = torch.eye(len(x), dtype=x.dtype)  # [T, T]  with these as values the output is the weights
     identity = MultiHeadAttention.seeded(torch.Generator(), d, 1, dtype=x.dtype)
     for linear in identity.children():
         linear.weight.copy_(torch.eye(d))
-    layer, one_hot = (
-        as_pytorch(identity),
-        torch.eye(len(x), dtype=x.dtype),
-    )  # values one_hot: output = weights
+    mha = as_pytorch(identity)  # nn.MultiheadAttention, batch_first=True
 
-    def function(given: Tensor) -> Tensor:
-        return F.scaled_dot_product_attention(x, x, one_hot, attn_mask=given)  # [T, T]
-
-    def by_layer(given: Tensor) -> Tensor:
-        return layer(x, x, x, attn_mask=given)[1]  # [T, T]
-
-    return MaskConventions(mask, function(mask), function(~mask), by_layer(mask), by_layer(~mask))
+    function = F.scaled_dot_product_attention(x, x, one_hot, attn_mask=mask)  # [T, T]
+    function_negated = F.scaled_dot_product_attention(x, x, one_hot, attn_mask=~mask)  # [T, T]
+    layer = mha(x, x, x, attn_mask=mask, need_weights=True)[1]  # [T, T]
+    layer_negated = mha(x, x, x, attn_mask=~mask, need_weights=True)[1]  # [T, T]
+    return MaskConventions(mask, function, function_negated, layer, layer_negated)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.app.harness import assert_whole, link_of, open_page
+from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from ui import course, matrix
 from ui.frame import takeaway
@@ -233,6 +233,20 @@ def test_true_means_two_things(caplog):
     told = prose(app)
     assert "the layer puts 100 % of a query's weight where it must not look" in told
     assert "become NaN: 1 with the mask, 0 with its negation" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("function", "scaled_dot_product_attention(x, x, one_hot, attn_mask=mask)"),
+        ("function_negated", "scaled_dot_product_attention(x, x, one_hot, attn_mask=~mask)"),
+        ("layer", "mha(x, x, x, attn_mask=mask, need_weights=True)"),
+        ("layer_negated", "mha(x, x, x, attn_mask=~mask, need_weights=True)"),
+    ],
+)
+def test_each_convention_names_the_call_that_made_it(name, call):
+    app = open_page("masks", {"lang": "en", "conv_cell": f"{name}.1.0"}, tab="conventions")
+    assert call in lines_of_code(app)[-1]
 
 
 @pytest.fixture

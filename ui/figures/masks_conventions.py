@@ -104,5 +104,5 @@ def summary(result: Result, words: Words) -> str:
 
 
 def code_of(name: str) -> tuple[str, str]:
-    """Where the core calls PyTorch's layer; the function is called inside it on the same data."""
-    return "core.attention.hiding.mask_conventions", "identity"
+    """Where the core calls PyTorch: the dotted name of the function, and the variable that holds this map."""
+    return "core.attention.hiding.mask_conventions", name
