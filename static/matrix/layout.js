@@ -187,9 +187,11 @@ function inOneColumn(rows, focus, width, options) {
   const all = rows.flat()
   const main = rows[rows.length - 1]
   const lines = all.filter((spec) => spec.name === focus).map((spec) => ({ specs: [spec], role: 'focus', abreast: 1 }))
-  const groups = [['main', main], ...rows.slice(0, -1).map((row) => ['strip', row])]
   const thumbs = (row) => row.every((spec) => spec.pixels)
-  groups.sort(([, a], [, b]) => Number(thumbs(b) && b.some((spec) => spec.name === focus)) - Number(thumbs(a) && a.some((spec) => spec.name === focus)))
+  const from = rows.findIndex((row) => thumbs(row) && row.some((spec) => spec.name === focus))
+  // What follows the thumbnails in focus is computed from them: it stays in its order.
+  const order = from < 0 ? [main, ...rows.slice(0, -1)] : [...rows.slice(from), ...rows.slice(0, from)]
+  const groups = order.map((row) => [row === main ? 'main' : 'strip', row])
   for (const [role, row] of groups) {
     const abreast = role === 'strip' && thumbs(row) ? 4 : 2 // thumbnails go four to a line
     for (const specs of bySize(row.filter((spec) => spec.name !== focus))) {

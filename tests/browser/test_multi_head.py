@@ -56,6 +56,13 @@ def test_a_thumbnail_is_enlarged_and_its_cell_explained(open_page):
     expect(page.get_by_text("Head 3: weight that query 5")).to_be_visible()
 
 
+def test_on_a_phone_the_steps_stay_in_their_order(open_page):
+    page = open_page("multi_head", width=390, height=844)
+    titles = ("Head 2", "O₁", "Concat", "Output")
+    tops = [page.get_by_role("button", name=title, exact=True).first.bounding_box()["y"] for title in titles]
+    assert tops == sorted(tops)
+
+
 @pytest.mark.parametrize(
     ("lang", "dark", "width", "height"),
     [("en", False, 1366, 768), ("zh", True, 390, 844)],
