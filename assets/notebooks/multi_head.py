@@ -5,7 +5,7 @@ The first cell gets the reader's values; the imports from core become the source
 
 import torch
 
-from core.attention.heads import head_contributions, head_entropy, head_similarity
+from core.attention.heads import changes_one_by_one, head_contributions, head_entropy, head_similarity
 from core.attention.masks import causal
 from core.attention.pytorch_multi_head import as_pytorch
 from core.attention.toy_heads import toy_heads
@@ -38,7 +38,7 @@ for name, values in arrays.items():
     print(f"{name} {list(values.shape)}\n{values}\n")
 print(f"cosines between the maps\n{head_similarity(whole.weights)}\n")
 print(f"entropy of each head in nats\n{head_entropy(whole.weights)}\n")
-each = head_contributions(whole.head_outputs, module.w_o).norm(dim=(1, 2)) / whole.output.norm()
+each = changes_one_by_one(head_contributions(whole.head_outputs, module.w_o))
 print(f"change of the output with one head off\n{each}")
 
 # %% check

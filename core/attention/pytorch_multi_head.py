@@ -14,8 +14,12 @@ class BatchFirstTrace:
 
     right: Tensor  # [B, T, d]  batch_first=True
     wrong: Tensor  # [B, T, d]  left at its default, False: the same shape
-    right_weights: Tensor  # [B, T, T]  token by token within each sentence
-    wrong_weights: Tensor  # [T, B, B]  sentence by sentence at each place
+    right_heads: Tensor  # [B, H, T, T]  weights, token by token within each sentence
+    wrong_heads: Tensor  # [T, H, B, B]  weights, sentence by sentence at each place
+    right_weights: (
+        Tensor  # [B, T, T]  the mean over the heads, which is what the layer returns unless told not to
+    )
+    wrong_weights: Tensor  # [T, B, B]
     deviation: float  # largest |right − wrong|
     right_leak: float  # largest change in the first sentence's output when the second changes: 0
     wrong_leak: float  # the same without batch_first
@@ -61,11 +65,15 @@ def batch_first_trap(module: MultiHeadAttention, x: Tensor) -> BatchFirstTrace:
     told, untold = (as_pytorch(module, batch_first) for batch_first in (True, False))
     other = x.clone()  # [B, T, d]
     other[1] = -other[1]
-    (right, right_weights), (wrong, wrong_weights) = told(x, x, x), untold(x, x, x)
+    right, right_heads = told(x, x, x, average_attn_weights=False)
+    wrong, wrong_heads = untold(x, x, x, average_attn_weights=False)
+    right_weights, wrong_weights = right_heads.mean(1), wrong_heads.mean(1)  # [B, T, T], [T, B, B]
     right_after, wrong_after = told(other, other, other)[0], untold(other, other, other)[0]
     return BatchFirstTrace(
         right=right,
         wrong=wrong,
+        right_heads=right_heads,
+        wrong_heads=wrong_heads,
         right_weights=right_weights,
         wrong_weights=wrong_weights,
         deviation=float((right - wrong).abs().max()),

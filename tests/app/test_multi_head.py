@@ -204,6 +204,45 @@ def test_batch_first_left_out_mixes_the_sentences():
     assert "with batch_first=True it moves by 0." in told
 
 
+def term(weights: torch.Tensor, key: torch.Tensor, column: int) -> str:
+    """What a key [d] adds to one number of an output, by PyTorch's layer: [h] weights, its value, its columns of W_O."""
+    layer, _ = layer_and_input()
+    value = (layer.in_proj_weight[48:] @ key).unflatten(0, (4, 6))  # [h, d_head]
+    return number(float((weights[:, None] * value).flatten() @ layer.out_proj.weight[column]))
+
+
+def test_the_numbers_of_the_trap_are_told_as_sums_of_pytorchs_terms():
+    layer, x = layer_and_input()
+    batch = torch.stack([x, x.flip(0)])
+    with torch.no_grad():
+        weights = layer(batch, batch, batch, average_attn_weights=False)[1]  # [B, H, T, T]
+        layer.batch_first = False
+        across = layer(batch, batch, batch, average_attn_weights=False)[1]  # [T, H, B, B]
+        right = [term(weights[0, :, 2, j], x[j], 5) for j in range(6)]
+        wrong = [term(across[2, :, 0, b], batch[b, 2], 5) for b in range(2)]
+    stories = {
+        "right_output.2.5": right,
+        "wrong_output.2.5": wrong,
+        "right.2.3": [number(float(w)) for w in weights[0, :, 2, 3]],
+        "wrong.2.1": [number(float(w)) for w in across[2, :, 0, 1]],
+    }
+    for cell, terms in stories.items():
+        told = prose(open_page("multi_head", {"lang": "en", "trap_cell": cell}, tab="trap"))
+        assert " + ".join(terms).replace("+ −", "− ") in told, cell
+
+
+@pytest.mark.parametrize(
+    ("tab", "query", "line"),
+    [
+        ("alike", {}, "similarity = unit @ unit.mT"),
+        ("off", {"off_cell": "change.3.1"}, "difference = after - before"),
+        ("trap", {"trap_cell": "wrong.1.1"}, "right_heads.mean(1), wrong_heads.mean(1)"),
+    ],
+)
+def test_the_line_of_code_is_the_one_that_made_the_number(tab, query, line):
+    assert line in lines_of_code(open_page("multi_head", {"lang": "en"} | query, tab=tab))[-1]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     "query", [{}, {"heads": "8", "kv": "2", "d_model": "96", "tau": "0.1"}, {"mask": "none"}]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import torch
 
+from core.attention.heads import key_contributions
+from core.attention.multi_head import share_heads
 from core.attention.pytorch_multi_head import batch_first_trap
 from core.attention.toy_heads import toy_heads
 from ui.checks.multi_head import module_of
+from ui.formulas import sum_of_numbers
 from ui.matrix import Matrix
 from ui.result import Array, Result
 from ui.words import Raw, Words
@@ -21,7 +24,10 @@ def compute(result: Result) -> Result:
     tokens = p["tokens"]
     x, _ = toy_heads(tokens, p["seed"], p["d_model"], p["heads"], p["kv"])
     batch = torch.stack([x, x.flip(0)])  # [B, T, d_model]
-    trap = batch_first_trap(module_of(result), batch)
+    module = module_of(result)
+    trap = batch_first_trap(module, batch)
+    v = share_heads(module.project(batch, batch)[2], p["heads"])  # [B, H, T, d_head]
+    across = v.permute(2, 1, 0, 3)  # [T, H, B, d_head]  what the layer takes it for when not told
     sentences = ("1", "2")
     arrays = {
         "right": Array.of(trap.right_weights[0], tokens, tokens, axes=("query", "key")),
@@ -29,7 +35,15 @@ def compute(result: Result) -> Result:
         "right_output": Array.of(trap.right[0], tokens, axes=("query", "output")),
         "wrong_output": Array.of(trap.wrong[0], tokens, axes=("query", "output")),
     }
-    facts = {"trap": trap, "shape": tuple(batch.shape), "foreign": float(trap.wrong_weights[:, 0, 1].mean())}
+    facts = {
+        "trap": trap,
+        "shape": tuple(batch.shape),
+        "foreign": float(trap.wrong_weights[:, 0, 1].mean()),
+        "right_parts": key_contributions(trap.right_heads[0], v[0], module.w_o).numpy(),  # [T, T, d_model]
+        "wrong_parts": key_contributions(trap.wrong_heads, across, module.w_o)[
+            :, 0
+        ].numpy(),  # [T, B, d_model]
+    }
     return Result(p, arrays, facts)
 
 
@@ -58,15 +72,19 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
     """What a number is: a weight within the sentence, a weight across sentences, or what came of it."""
     name, row, column = cell
-    tokens = result.parameters["tokens"]
+    facts, tokens = result.facts, result.parameters["tokens"]
     told = {"i": row + 1, "query": tokens[row], "value": result.values(name)[row, column]}
+    if name.endswith("output"):
+        kind, other = ("right", "wrong") if name == "right_output" else ("wrong", "right")
+        told["sum"] = sum_of_numbers(facts[f"{kind}_parts"][row, :, column])
+        return words(f"why.{name}", c=column + 1, other=result.values(f"{other}_output")[row, column], **told)
+    told |= {"heads": result.parameters["heads"]}
     if name == "right":
-        return words("why.right", j=column + 1, key=tokens[column], heads=result.parameters["heads"], **told)
-    if name == "wrong":
-        sentence = tokens if column == 0 else tokens[::-1]
-        return words("why.wrong", b=column + 1, key=sentence[row], heads=result.parameters["heads"], **told)
-    other = "wrong_output" if name == "right_output" else "right_output"
-    return words(f"why.{name}", c=column + 1, other=result.values(other)[row, column], **told)
+        told["sum"] = sum_of_numbers(facts["trap"].right_heads[0, :, row, column], shown=8)
+        return words("why.right", j=column + 1, key=tokens[column], **told)
+    told["sum"] = sum_of_numbers(facts["trap"].wrong_heads[row, :, 0, column], shown=8)
+    sentence = tokens if column == 0 else tokens[::-1]
+    return words("why.wrong", b=column + 1, key=sentence[row], **told)
 
 
 def notices(result: Result, words: Words) -> list[str]:
@@ -102,6 +120,5 @@ def summary(result: Result, words: Words) -> str:
 
 def code_of(name: str) -> tuple[str, str]:
     """Where the core makes it."""
-    return "core.attention.pytorch_multi_head.batch_first_trap", "wrong" if name.startswith(
-        "wrong"
-    ) else "right"
+    variable = {"right": "right_weights", "wrong": "wrong_weights"}.get(name, name.removesuffix("_output"))
+    return "core.attention.pytorch_multi_head.batch_first_trap", variable

@@ -116,4 +116,4 @@ def summary(result: Result, words: Words) -> str:
 
 def code_of(name: str) -> tuple[str, str]:
     """Where the core makes it."""
-    return "core.attention.heads.head_similarity", "unit"
+    return "core.attention.heads.head_similarity", "similarity"

@@ -18,8 +18,8 @@ SPREAD = 3.0
 def compute(result: Result) -> Result:
     """Outputs before and after the switches of this result, and their difference."""
     tokens = result.parameters["tokens"]
-    before, after = result.facts["before"], result.values("output")
-    values = dict(zip(STAGES, (before, after, after - before), strict=True))
+    difference = result.facts["off"].difference.numpy()  # [T, d_model]
+    values = dict(zip(STAGES, (result.facts["before"], result.values("output"), difference), strict=True))
     columns = result.arrays["output"].columns
     arrays = {name: Array(value, tokens, columns, ("query", "output")) for name, value in values.items()}
     return Result(result.parameters, arrays, result.facts)
@@ -79,7 +79,7 @@ def notices(result: Result, words: Words) -> list[str]:
                 count=len(p["off"]),
                 norm=float(np.linalg.norm(result.values("change"))),
                 before=float(np.linalg.norm(facts["before"])),
-                percent=100 * facts["change"],
+                percent=100 * facts["off"].change,
                 moved=moved,
                 d_model=p["d_model"],
             )
@@ -121,9 +121,11 @@ def chart_summary(result: Result, words: Words) -> str:
 def summary(result: Result, words: Words) -> str:
     """The picture in one line of plain text."""
     off = listed(result.parameters["off"], words.lang) or words.plain("setting.none")
-    return words.plain("off.summary", off=off, change=100 * result.facts["change"])
+    return words.plain("off.summary", off=off, change=100 * result.facts["off"].change)
 
 
 def code_of(name: str) -> tuple[str, str]:
-    """Where the core makes it: the switch itself, or the product that follows."""
+    """Where the core makes it: the product after all heads, the switch itself, or the subtraction."""
+    if name == "change":
+        return "core.attention.heads.heads_off", "difference"
     return "core.attention.multi_head.MultiHeadAttention", "output" if name == "before" else "kept"

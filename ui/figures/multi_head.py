@@ -72,6 +72,7 @@ def result(
     arrays["output"] = Array.of(shown.output, tokens, axes=("query", "output"))
     each = looks.head_contributions(whole.head_outputs, module.w_o)  # [H, T, d_model]
     similarity = looks.head_similarity(whole.weights)  # [H, H]
+    visible = torch.isfinite(whole.masked[0])  # [T, T]  the mask is the same in every head
     facts = {
         "masked": whole.masked.numpy(),
         "v": whole.v.numpy(),
@@ -82,24 +83,16 @@ def result(
         "sharper_similarity": looks.mean_similarity(
             looks.head_similarity((SHARPER * whole.masked).softmax(-1))
         ),
-        "even_similarity": even_similarity(whole.weights, whole.masked),
+        "even_similarity": looks.even_similarity(whole.weights, visible),
         "entropy": looks.head_entropy(whole.weights).numpy(),
-        "most_entropy": float(torch.isfinite(whole.masked[0]).sum(-1).double().log().mean()),
-        "changes": (each.norm(dim=(1, 2)) / whole.output.norm()).numpy(),
-        "change": float((shown.output - whole.output).norm() / whole.output.norm()),
+        "most_entropy": float(looks.head_entropy(looks.even_map(visible))),
+        "changes": looks.changes_one_by_one(each).numpy(),
+        "off": looks.heads_off(whole.output, shown.output),
         "parameters": projection_parameters(d_model, heads, kv),
         "cache": kv_numbers_per_token(kv, d_head),
         "projections": {name: getattr(module, name).weight.numpy() for name in PROJECTIONS},
     }
-    hidden = torch.isneginf(whole.masked[0]).numpy()  # [T, T]
-    return Result(dict(settings), arrays, facts, hidden=hidden)
-
-
-def even_similarity(weights: Tensor, masked: Tensor) -> float:
-    """Mean cosine of the maps [H, T, T] with the map that looks at all visible keys alike."""
-    visible = torch.isfinite(masked[0]).double()
-    even = visible / visible.sum(-1, keepdim=True)  # [T, T]
-    return float(looks.head_similarity(torch.stack([even, *weights]))[0, 1:].mean())
+    return Result(dict(settings), arrays, facts, hidden=~visible.numpy())
 
 
 def steps(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
@@ -217,7 +210,7 @@ def notices(result: Result, words: Words) -> list[str]:
         said.append(words(key, tau=p["tau"], **likeness))
     if p["off"]:
         off = Raw(listed(p["off"], words.lang))
-        said.append(words("notice.off", off=off, count=len(p["off"]), change=100 * facts["change"]))
+        said.append(words("notice.off", off=off, count=len(p["off"]), change=100 * facts["off"].change))
     return said
 
 

@@ -49,7 +49,7 @@ def _mixed(before: Result, after: Result) -> frozenset[str]:
 
 def _mix_numbers(before: Result, after: Result) -> dict[str, Any]:
     moved = {"joined": _moved(before, after, "concat"), "output": _moved(before, after, "output")}
-    return moved | {"d_model": after.parameters["d_model"], "change": 100 * after.facts["change"]}
+    return moved | {"d_model": after.parameters["d_model"], "change": 100 * after.facts["off"].change}
 
 
 PREDICTIONS = (

@@ -6,7 +6,17 @@ from torch.nn import Linear
 from torch.utils.flop_counter import FlopCounterMode
 
 from core.attention import head_sizes
-from core.attention.heads import head_contributions, head_entropy, head_similarity, mean_similarity
+from core.attention.heads import (
+    changes_one_by_one,
+    even_map,
+    even_similarity,
+    head_contributions,
+    head_entropy,
+    head_similarity,
+    heads_off,
+    key_contributions,
+    mean_similarity,
+)
 from core.attention.multi_head import MultiHeadAttention
 
 DOUBLE = torch.float64
@@ -66,6 +76,36 @@ def test_the_heads_contributions_add_up_to_the_output():
     with torch.no_grad():
         by_hand.weight.copy_(module.w_o.weight[:, 8:])
     torch.testing.assert_close(parts[:, 2], by_hand(trace.head_outputs[:, 2]))
+
+
+def test_what_each_key_adds_is_the_output_with_all_other_values_at_zero():
+    module = MultiHeadAttention.seeded(torch.Generator().manual_seed(0), 12, 3, dtype=DOUBLE)
+    x = torch.randn(2, 5, 12, generator=torch.Generator().manual_seed(1), dtype=DOUBLE)
+    trace = module(x)
+    parts = key_contributions(trace.weights, trace.v, module.w_o)
+    assert parts.shape == (2, 5, 5, 12)
+    for key in range(5):
+        alone = torch.zeros_like(trace.v)
+        alone[..., key, :] = trace.v[..., key, :]
+        found = torch.nn.functional.scaled_dot_product_attention(trace.q, trace.k, alone)
+        torch.testing.assert_close(parts[:, :, key], module.w_o(found.transpose(1, 2).flatten(-2)))
+
+
+def test_the_even_map_and_its_likeness_by_hand():
+    visible = torch.tensor([[True, False], [True, True], [False, False]])
+    even = torch.tensor([[1, 0], [0.5, 0.5], [0, 0]], dtype=DOUBLE)
+    torch.testing.assert_close(even_map(visible), even)
+    shift = torch.tensor([[1, 0], [1, 0], [0, 0]], dtype=DOUBLE)
+    cosine = (1 + 0.5) / math.sqrt(1.5 * 2)
+    assert even_similarity(torch.stack([even, shift]), visible) == pytest.approx((1 + cosine) / 2)
+
+
+def test_the_change_of_the_output_by_hand():
+    off = heads_off(torch.tensor([[3.0, 0], [0, 4]]), torch.tensor([[3.0, 0], [0, 1]]))
+    torch.testing.assert_close(off.difference, torch.tensor([[0.0, 0], [0, -3]]))
+    assert off.change == pytest.approx(3 / 5)
+    parts = torch.tensor([[[3.0, 0]], [[0, 4]]])  # two heads, one query
+    torch.testing.assert_close(changes_one_by_one(parts), torch.tensor([0.6, 0.8]))
 
 
 # Sizes

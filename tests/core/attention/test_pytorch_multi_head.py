@@ -21,7 +21,11 @@ def test_the_trap_by_numbers():
     # What it does when not told: attend over the sentences, place by place.
     across = ours(x.transpose(0, 1))
     torch.testing.assert_close(trace.wrong, across.output.transpose(0, 1))
-    torch.testing.assert_close(trace.wrong_weights, across.weights.mean(1))
+    torch.testing.assert_close(trace.wrong_heads, across.weights)
+    # The means over the heads are what the layer itself returns.
+    told, untold = (as_pytorch(ours, batch_first) for batch_first in (True, False))
+    torch.testing.assert_close(trace.right_weights, told(x, x, x)[1])
+    torch.testing.assert_close(trace.wrong_weights, untold(x, x, x)[1])
     assert trace.right_weights.shape == (3, 5, 5)
     assert trace.wrong_weights.shape == (5, 3, 3)
     assert trace.wrong.shape == trace.right.shape
