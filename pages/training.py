@@ -38,16 +38,24 @@ def controls() -> None:
 
 
 def of_side(side: str) -> None:
-    """The row of one run."""
-    page.number(f"layers_{side}", width=112)
+    """What one run is made of; what is seldom set stands behind a button that names what is set."""
+    page.number(f"layers_{side}", width=92)
     page.choice(f"norm_{side}", width=112)
-    page.choice(f"rate_{side}", width=112)
-    page.number(f"warm_{side}", width=112)
-    page.choice(f"plan_{side}", width=130)
-    page.choice(f"clip_{side}", width=114)
-    page.choice(f"drop_{side}", width=114)
-    page.choice(f"smooth_{side}", width=130)
-    page.switch(f"res_{side}")
+    page.choice(f"rate_{side}", width=98)
+    page.number(f"warm_{side}", width=108)
+    apart = figure.set_apart(side, page.values.as_dict(), page.words)
+    label = (
+        page.words("more.set", side=Raw(side.upper()), set=Raw(apart))
+        if apart
+        else page.words("more", side=Raw(side.upper()))
+    )
+    with st.popover(label, width=126, key=f"training more {side}", on_change="rerun") as more:
+        if more.open:
+            page.choice(f"plan_{side}")
+            page.choice(f"clip_{side}")
+            page.choice(f"drop_{side}")
+            page.choice(f"smooth_{side}")
+            page.switch(f"res_{side}")
 
 
 def buttons(shown: Shown) -> None:
@@ -91,7 +99,7 @@ def progress(shown: Shown) -> None:
     if status == "stopped" and not (view.can_continue or view.settling):
         status = "stopped_for_good"
     text = page.words(f"status.{status}", **told)
-    if not view.own:
+    if view.moving and not view.own:
         text = f"{text} {page.words('status.theirs')}"
     st.progress(min(1.0, view.share_done), text=text, width="stretch")
 
@@ -111,14 +119,20 @@ def _show(view, label: str) -> None:
     st.button(page.words(label), key=f"training {label}", on_click=page.values.set, kwargs=values_of(view))
 
 
-def player(result: Result) -> None:
-    """Through the looks, step by step or by itself; and which head is looked at."""
+def player() -> None:
+    """Which picture, and through the looks of it, step by step or by itself."""
     with page.controls("player"):
+        page.segments("view")
         _turn("first", lambda: move(to=0))
         _turn("back", lambda: move(by=-1))
         _turn("pause" if desk.playing else "play", play)
         _turn("on", lambda: move(by=1))
-        page.slider("at", width=260)
+        page.slider("at", width=150)
+
+
+def heads_shown(result: Result) -> None:
+    """Which attention, and which head of it."""
+    with page.controls("heads"):
         if result.facts["task"].has_source:
             page.choice("look", width=180)
         page.choice("find", width=210)
@@ -164,15 +178,27 @@ def choose(result: Result):
     return take
 
 
-def charts(result: Result) -> dict:
+def curves(result: Result, made: dict) -> None:
     """Loss, gradient by layer and learning rate beside each other."""
-    made = drawn.charts(result, page.words)
     widths = {"loss": 5, "layers": 3, "rate": 3}
-    for column, (name, chart) in zip(st.columns([widths[name] for name in made]), made.items(), strict=True):
+    for column, name in zip(st.columns([widths[name] for name in made]), made, strict=True):
         with column:
-            summary = drawn.chart_summary(name, result, page.words)
-            page.chart(name, chart, summary=summary, choose=choose(result) if name == "loss" else None)
-    return made
+            curve(name, result, made)
+
+
+def curve(name: str, result: Result, made: dict) -> None:
+    summary = drawn.chart_summary(name, result, page.words)
+    page.chart(name, made[name], summary=summary, choose=choose(result) if name == "loss" else None)
+
+
+def maps(result: Result, made: dict, rows, summary: str) -> None:
+    """The head's maps, with the loss beside them: what it costs and what it looks at, at the same look."""
+    left, right = st.columns([4, 8])
+    with left:
+        curve("loss", result, made)
+    with right:
+        heads_shown(result)
+        page.matrices(rows, summary=summary)
 
 
 def told(result: Result) -> None:
@@ -249,17 +275,23 @@ def watching() -> Picture:
 
 def picture(shown: Shown, result: Result) -> Picture:
     """Everything from the bar down to the words, and the same for the tabs."""
-    with st.container(horizontal=True, vertical_alignment="center", key="run"):
+    rows = figure.rows(result, page.words)
+    places = st.columns([6, 7], vertical_alignment="bottom") if rows else (st.container(),)
+    with places[0], st.container(horizontal=True, vertical_alignment="center", key="run"):
         buttons(shown)
         progress(shown)
+    if rows:
+        with places[1]:
+            player()
     remarks(shown, result)
     summary = figure.summary(result, page.words)
     if "train" not in result.arrays:
         return Picture(result, (), summary, before(result))
-    made, rows = charts(result), figure.rows(result, page.words)
-    if rows:
-        player(result)
-        page.matrices(rows, summary=summary)
+    made = drawn.charts(result, page.words)
+    if rows and page["view"] == "maps":
+        maps(result, made, rows, summary)
+    else:
+        curves(result, made)
     told(result)
     return Picture(result, rows, summary, made)
 
@@ -282,8 +314,8 @@ def training() -> None:
         page.controls()
     ):  # first, since nothing here is dragged, and Start must not be there before its settings
         controls()
-    for side in SIDES:
-        with page.controls(f"run {side}"):
+    with page.controls("runs"):
+        for side in SIDES:
             of_side(side)
     start_for_question()
     page.predict(PREDICTIONS, outcome_of)

@@ -1,6 +1,6 @@
 """Training runs of the whole server: in the background, a bounded number at once, the others in a queue.
 
-A run belongs to an owner (a browser session) and goes on while its page is rerun, left, or shown in another language.
+A run belongs to an owner (a browser) and goes on while its page is rerun, left, reloaded, or shown in another language.
 Nothing here knows Streamlit: `Runs` is made once per server, and pages ask it what there is.
 """
 
@@ -147,6 +147,11 @@ class Runs:
             run = min(reversed(same), key=lambda r: (order.index(r.status), r.owner != owner))
             run.seen = self.clock()
             return replace(self._view(run), own=run.owner == owner)
+
+    def in_work(self, owner: str) -> str:
+        """The name of the owner's run that is waiting or running; empty if there is none."""
+        with self.lock:
+            return next((r.name for r in self.runs.values() if r.owner == owner and r.status in ALIVE), "")
 
     def here(self, owner: str) -> None:
         """The owner is still there, on whatever page: call it at every rerun, so that no run is stopped."""

@@ -215,7 +215,7 @@ def test_moved_controls_do_not_lose_the_run_and_say_whose_curves_these_are(caplo
     until(lambda: server().runs[name].status == "done")
     app.number_input(key="training.layers_a").set_value(3).run()
     assert_whole(app, caplog)
-    assert "belong to the run with these settings" in app.info[0].value
+    assert "belong to your run with these settings" in app.info[0].value
     assert "1 layer · Pre-LN" in app.info[0].value
     app.button(key="training belongs.take").click().run()
     assert not app.info

@@ -7,6 +7,7 @@ SIDES = ("a", "b")
 TASKS = ("chinese", "english", "both", "repeat", "repeat-fixed", "reverse", "translate")
 RATES = ("0.0003", "0.001", "0.002", "0.003", "0.004", "0.008", "0.02", "0.05", "0.2")
 RECORDS = 20  # looks at the model in a run, besides the one after its first step
+VIEWS = ("curves", "maps")
 MAPS = ("map_a", "map_b")
 GRADIENTS = ("grad_a", "grad_b")
 
@@ -36,6 +37,7 @@ PAGE = Page(
         *of_side("a", 0),
         *of_side("b", 90),
         Whole("at", 0, RECORDS, RECORDS),
+        Choice("view", VIEWS, "curves"),
         Choice("look", ("own", "cross", "encoder"), "own"),
         Choice("find", ("sharpest", "induction", "previous", "chosen"), "sharpest"),
         Whole("layer", 1, 24, 1),

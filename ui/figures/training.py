@@ -18,6 +18,7 @@ from ui.figures.training_side import (
     KINDS,
     LAST,
     OWN,
+    SELDOM,
     Side,
     kind_of,
     looks,
@@ -170,6 +171,13 @@ def part(name: str, value: Any, words: Words) -> str:
 def all_settings(side: str, p: Mapping[str, Any], words: Words) -> str:
     """All that a side was run with, in one line."""
     return " · ".join(part(name, p[f"{name}_{side}"], words) for name in OWN)
+
+
+def set_apart(side: str, p: Mapping[str, Any], words: Words) -> str:
+    """Of the settings that stand behind a button: those that are not as a plain run has them, in one line."""
+    return " · ".join(
+        part(name, value, words) for name, plain in SELDOM.items() if (value := p[f"{name}_{side}"]) != plain
+    )
 
 
 def rows(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:

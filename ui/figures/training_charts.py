@@ -15,7 +15,7 @@ from ui.figures.training_side import Side, kind_of, scores, shown
 from ui.result import Result
 from ui.words import Words
 
-HEIGHT = 330
+HEIGHT = 285
 MOST = 200  # points of a fine line; a longer run is thinned out
 ROOM = 1.4  # times the loss of an even guess: a run that behaves stays below
 DECADES = (-4, 1)  # powers of ten between which gradients of layers usually lie

@@ -1,8 +1,7 @@
-"""The runs of one session on the training page: which run is shown, and what may be done to it."""
+"""The runs of one browser on the training page: which run is shown, and what may be done to it."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from ui.figures.training import shown_settings
 from ui.figures.training_side import every, settings_of
 from ui.runs import RunView
 from ui.runs import shared as server
+from ui.visitor import visitor
 
 # Seconds of one core: of a step, of a layer in it, and of a look, as measured for texts of 11 tokens at width 48.
 SECONDS = {"step": 0.004, "layer": 0.004}
@@ -24,10 +24,14 @@ Pair = tuple[TrainingSettings, TrainingSettings]
 
 @dataclass
 class Desk:
-    """One browser session: its name, the run it started last, and whether the pictures play."""
+    """One session: the browser it is in, the run it started last, and whether the pictures play.
 
-    owner: str = field(default_factory=lambda: uuid.uuid4().hex)
-    run: str = ""
+    Everybody who has a run's link sees the run; stop and continue are for the browser that started it: with one link
+    for a class, nobody there can stop the lecturer's run, and the lecturer can, also after a reload.
+    """
+
+    owner: str
+    run: str
     playing: bool = False
     asked: set[int] = field(default_factory=set)  # questions whose run has been started once
 
@@ -36,27 +40,30 @@ class Desk:
         return server().find(self.owner, pair)
 
     def latest(self) -> RunView | None:
-        """The run that this session started last."""
+        """The run that this session started last, or found in work when it began."""
         return server().look(self.owner, self.run) if self.run else None
 
     def start(self, pair: Pair) -> None:
-        """Run both; an earlier run of this session that is still going is stopped, and keeps what it has."""
+        """Run both; an earlier run of this browser that is still going is stopped, and keeps what it has."""
         self.run = server().start(self.owner, pair, every=every(pair[0].steps))
         self.playing = False
 
     def stop(self, name: str) -> None:
-        """Stop a run of this session."""
+        """Stop a run of this browser."""
         server().stop(self.owner, name)
 
     def go_on(self, name: str) -> None:
-        """Continue a stopped run of this session."""
+        """Continue a stopped run of this browser."""
         if server().resume(self.owner, name):
             self.run = name
 
 
 def desk_of_session() -> Desk:
     """The session's own."""
-    return st.session_state.setdefault("training runs", Desk())
+    if "training runs" not in st.session_state:
+        owner = visitor()
+        st.session_state["training runs"] = Desk(owner, server().in_work(owner))
+    return st.session_state["training runs"]
 
 
 @dataclass(frozen=True)

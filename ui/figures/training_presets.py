@@ -16,13 +16,15 @@ def contrast(
     plain = {"layers": 2, "norm": "pre", "res": True, "rate": "0.003", "warm": 0}
     plain |= {"plan": "constant", "clip": "none", "drop": "0", "smooth": "0"} | (both or {})
     values = {name: PAGE.parameter(name).default for name in SHARED}
-    values |= {"look": "own", "find": "sharpest", "at": PAGE.parameter("at").default}
+    values |= {"view": "curves", "look": "own", "find": "sharpest", "at": PAGE.parameter("at").default}
     for side, own in zip(SIDES, (a, b), strict=True):
         values |= {f"{name}_{side}": value for name, value in (plain | own).items()}
     return values | shared
 
 
 DEEP = {"layers": 12, "norm": "post", "rate": "0.003"}
+HEADS = {"view": "maps", "find": "induction"}
+CROSS = {"view": "maps", "look": "cross"}
 PRESETS = {
     "warm_up": contrast({}, {"warm": 90}, DEEP),
     "norm_place": contrast({"norm": "pre"}, {"norm": "post"}, DEEP),
@@ -34,8 +36,8 @@ PRESETS = {
     "smoothing": contrast({}, {"smooth": "0.1"}, steps=200),
     "schedule": contrast({}, {"plan": "linear"}, {"rate": "0.02"}),
     "diverges": contrast({"rate": "0.001"}, {"rate": "0.2"}, {"layers": 24, "norm": "none"}, steps=40),
-    "induction": contrast({"layers": 1}, {"layers": 2}, task="repeat", width="64", find="induction"),
-    "fixed": contrast({"layers": 1}, {"layers": 2}, task="repeat-fixed", width="64", find="induction"),
-    "reversal": contrast({"layers": 1}, {"layers": 2}, task="reverse", width="64", steps=200, look="cross"),
-    "translation": contrast({"drop": "0"}, {"drop": "0.1"}, task="translate", steps=200, look="cross"),
+    "induction": contrast({"layers": 1}, {"layers": 2}, task="repeat", width="64", **HEADS),
+    "fixed": contrast({"layers": 1}, {"layers": 2}, task="repeat-fixed", width="64", **HEADS),
+    "reversal": contrast({"layers": 1}, {"layers": 2}, task="reverse", width="64", steps=200, **CROSS),
+    "translation": contrast({"drop": "0"}, {"drop": "0.1"}, task="translate", steps=200, **CROSS),
 }

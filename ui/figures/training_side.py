@@ -18,6 +18,7 @@ HEADS = 4
 LAST = 10  # steps over which the end of a run is averaged: one batch says little
 KINDS = {"own": "maps", "cross": "cross_maps", "encoder": "encoder_maps"}
 OWN = ("layers", "norm", "res", "rate", "warm", "plan", "clip", "drop", "smooth")  # of each side
+SELDOM = {"res": True, "plan": "constant", "clip": "none", "drop": "0", "smooth": "0"}  # seldom set otherwise
 
 
 @dataclass(frozen=True, eq=False)
