@@ -135,3 +135,19 @@ def test_a_zero_has_no_unit_and_every_label_its_own():
         ]
     )[0]
     assert set(re.findall(r">([\d.]+k?)</text>", drawn)) >= {"0", "400", "1.2k"}
+
+
+def test_a_guide_is_named_at_the_end_that_was_asked_for():
+    x = np.arange(1.0, 5.0)
+    limits = Axis("x", (1.0, 4.0)), Axis("y", (0.0, 1.0))
+    guides = [Guide("left", np.full(4, 0.25), at_start=True), Guide("right", np.full(4, 0.75))]
+    chart = curves(x, [Curve("c", x / 4)], *limits, guides=guides)
+    named = {layer: chart.data[chart.data["layer"] == layer] for layer in ("guide start", "guide end")}
+    assert named["guide start"][["name", "x", "y"]].values.tolist() == [["left", 1.0, 0.25]]
+    assert named["guide end"][["name", "x", "y"]].values.tolist() == [["right", 4.0, 0.75]]
+    aligned = {
+        layer["transform"][0]["filter"]: layer["mark"].get("align")
+        for layer in chart.spec["layer"]
+        if layer["mark"]["type"] == "text"
+    }
+    assert aligned["datum.layer === 'guide start'"] == "left"

@@ -57,10 +57,11 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """A dashed line to compare with: a theory or a limit. Its label stands at its right end."""
+    """A dashed line to compare with: a theory or a limit. Its label stands at its right end, or where there is room."""
 
     label: str
     y: np.ndarray  # [N]
+    at_start: bool = False  # of curves: the label at the left end
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ def curves(
         table.add(layer, curve.name, x if curve.x is None else curve.x, curve.y, curve.low, curve.high)
     for guide in guides:
         table.add("guide", guide.label, x, guide.y)
-        table.add("guide end", guide.label, x[-1:], guide.y[-1:])
+        place = slice(0, 1) if guide.at_start else slice(-1, None)
+        table.add("guide start" if guide.at_start else "guide end", guide.label, x[place], guide.y[place])
     if marker:
         table.add("marker", marker.label, np.array([marker.x]), np.array([y_axis.limits[1]]))
     places = [i if curve.colour is None else curve.colour for i, curve in enumerate(series)]
@@ -129,7 +131,7 @@ def curves(
             if banded
             else []
         ),
-        *_guide_layers(across, up),
+        *_guide_layers(across, up, start=any(guide.at_start for guide in guides)),
         _layer("marker", {"type": "rule", "color": _GUIDE, "strokeWidth": 1.5}, x=across),
         _layer(
             "marker",
@@ -243,11 +245,16 @@ def _layer(name: str, mark: dict[str, Any], **encoding: Any) -> dict[str, Any]:
     }
 
 
-def _guide_layers(across: dict, up: dict) -> list[dict[str, Any]]:
+def _guide_layers(across: dict, up: dict, start: bool = False) -> list[dict[str, Any]]:
     line = {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "color": _GUIDE}
     return [
         _layer("guide", line, x=across, y=up, detail={"field": "name"}),
         _layer("guide end", _text("right", -2, -7), x=across, y=up, text={"field": "name"}),
+        *(
+            [_layer("guide start", _text("left", 2, -7), x=across, y=up, text={"field": "name"})]
+            if start
+            else []
+        ),
     ]
 
 
