@@ -118,15 +118,15 @@ def alibi(result: Result) -> None:
     with page.controls("alibi"):
         page.slider("heads", width=220)
         page.slider("slope", width=220)
-    shown = slopes.compute(page["heads"], page["slope"])
+    shown = slopes.compute(result, page["heads"], page["slope"])
     if told := slopes.remark(shown, page.words):
         st.info(told)
     left, right = st.columns(2, gap="large")
     with left:
-        page.chart("slopes", slopes.chart(shown, page.words), summary=slopes.summary(shown, page.words))
+        page.chart("slopes", slopes.chart(shown, page.words), summary=slopes.chart_summary(shown, page.words))
     with right:
         page.chart("reach", slopes.reach(shown, page.words), summary=slopes.reach_summary(shown, page.words))
-    page.notice(slopes.notices(shown, page.words))
+    page.experiment(shown, slopes, at="alibi")
 
 
 def far_out() -> None:
@@ -181,13 +181,13 @@ def order_test(result: Result) -> None:
 
 
 def controls() -> None:
-    page.sentence("s", count="tokens", width=190)
+    page.sentence("s", count="tokens", width=180)
     page.slider("tokens", width=110)
-    page.choice("scheme", width=150)
-    page.slider("start", width=130)
+    page.choice("scheme", width=140)
+    page.slider("start", width=120)
     if page["scheme"] == "alibi":
         page.slider("head", width=100)
-    page.slider("dk", width=110)
+    page.slider("dk", width=100)
     page.choice("mask", width=110)
     page.number("seed", width=110)
 

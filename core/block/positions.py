@@ -108,4 +108,5 @@ def alibi_bias(n_heads: int, t: int, dtype: torch.dtype | None = None) -> Tensor
     place = torch.arange(t)
     distance = (place[:, None] - place).abs()  # [t, t]
     slopes = alibi_slopes(n_heads, dtype)  # [n_heads]
-    return -slopes[:, None, None] * distance  # [n_heads, t, t]
+    bias = -slopes[:, None, None] * distance  # [n_heads, t, t]
+    return bias

@@ -1,6 +1,8 @@
 """The experiments of the page on positions: their numbers against ones computed here, their sentences at any setting."""
 
 import math
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from ui.figures import positions_learned as learned
 from ui.figures import positions_long as longer
 from ui.figures import positions_rotation as rotation
 from ui.matrix import spoken
+from ui.numbers import number
 from ui.words import LANGUAGES, Words
 
 TABS = ("curves", "rotation", "learned", "turning", "layouts", "alibi", "long", "order")
@@ -38,6 +41,7 @@ CELLS = {
     ),
     "learned": ("learn_cell", ("l_table.13.0", "l_dots.2.14", "l_dots.1.2", "s_table.14.3", "s_dots.15.2")),
     "layouts": ("layout_cell", ("y_inter.1.2", "y_half.1.2", "y_forgot.1.2", "y_mixed.1.2")),
+    "alibi": ("alibi_cell", ("a_bias.4.1", "a_bias.1.4", "a_weights.4.1", "a_weights.1.4")),
     "order": ("order_cell", ("ow_none.1.2", "ow_rope.0.4", "od_learned.1.1")),
 }
 
@@ -71,6 +75,39 @@ def test_the_product_is_the_same_everywhere_and_as_published():
 )
 def test_slopes_are_those_of_the_paper(heads, told):
     assert told in prose(open_page("positions", {"lang": "en", "heads": str(heads)}, tab="alibi"))
+
+
+@pytest.mark.parametrize(
+    ("heads", "head", "exponent"),
+    [(12, 9, -1 / 2), (12, 10, -3 / 2), (12, 8, -8), (8, 3, -3), (1, 1, -8), (3, 3, -2), (64, 64, -8)],
+)
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_the_bias_of_any_head_is_its_published_slope_times_the_distance(heads, head, exponent, mask):
+    slope = 2.0**exponent
+    query = {"lang": "en", "heads": str(heads), "slope": str(head), "mask": mask}
+    told = prose(open_page("positions", query | {"alibi_cell": "a_bias.4.1"}, tab="alibi"))
+    power, shown = re.search(r"2\^\{ -8\\cdot (\d+/\d+) \} = (\S+),", told).groups()
+    assert -8 * float(Fraction(power)) == exponent
+    assert shown == number(slope)
+    assert f"-{number(slope)}\\cdot3 = {number(-3 * slope)}\n" in told
+    told = prose(open_page("positions", query | {"alibi_cell": "a_weights.2.0"}, tab="alibi"))
+    raw = np.exp(-slope * abs(np.arange(3 if mask == "causal" else 5) - 2))
+    assert f"= {number(raw[0] / raw.sum())}\n" in told
+
+
+def test_a_mask_hides_keys_from_the_weights_of_the_bias_too():
+    query = {"lang": "en", "mask": "causal", "alibi_cell": "a_weights.1.4"}
+    told = prose(open_page("positions", query, tab="alibi"))
+    assert "may not look at key 5" in told.split("## Why this number")[2]
+
+
+@pytest.mark.parametrize(("t_max", "want", "dots"), [(12, 16, 12), (20, 9, 9)])
+def test_a_table_has_the_shape_of_its_rows_not_of_the_places_that_are_wanted(t_max, want, dots):
+    query = {"lang": "en", "t_max": str(t_max), "want": str(want)}
+    shapes = {"l_table": f"{t_max} × 16", "l_dots": f"{dots} × {dots}", "s_table": f"{want} × 16"}
+    for name, shape in shapes.items():
+        told = prose(open_page("positions", query | {"learn_cell": f"{name}.2.1"}, tab="learned"))
+        assert f"has shape {shape};" in told
 
 
 def test_the_reach_of_a_head_is_the_mean_of_its_weights():

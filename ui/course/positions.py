@@ -9,6 +9,7 @@ MATRICES = ("x", "pe", "lp", "xp", "q", "k", "tq", "tk", "bias", "scores", "weig
 ROTATION = ("r_shift", "r_from", "r_to")
 LEARNED = ("l_table", "l_dots", "s_table", "s_dots")
 LAYOUTS = ("y_inter", "y_half", "y_forgot", "y_mixed")
+SLOPES = ("a_bias", "a_weights")
 ORDERS = tuple(f"{kind}_{scheme}" for kind in ("ow", "od") for scheme in SCHEMES)
 # What the numbers depend on; a pinned state holds these.
 PLACES = (
@@ -45,6 +46,8 @@ EXPERIMENTS = (
     Cell("layout_cell", LAYOUTS, ("y_mixed", 2, 1)),
     Whole("heads", 1, 64, 12),
     Whole("slope", 1, 64, 1),
+    Choice("alibi_step", SLOPES, "a_bias"),
+    Cell("alibi_cell", SLOPES, ("a_bias", 3, 1)),
     Choice("long_d", ("16", "32", "64", "128"), "64"),
     Choice("long_base", ("10000", "500000", "1000000"), "10000"),
     Choice("trained", ("512", "1024", "2048", "4096", "8192"), "2048"),

@@ -31,7 +31,11 @@ def compute(t_max: int, want: int, seed: int) -> Result:
     gone = np.arange(want) >= n  # [want]
     dots = {"learned": arrays["l_dots"].values[:n, :n], "sinusoidal": arrays["s_dots"].values}
     facts = {"gone": gone, "missing": int(gone.sum()), "spread": {k: spread(v) for k, v in dots.items()}}
-    return Result({"t_max": t_max, "want": want, "d": D_MODEL, "n": n}, arrays, facts)
+    shapes = {
+        "l_table": (t_max, D_MODEL),
+        "l_dots": (n, n),
+    }  # drawn with room for the rows that there are not
+    return Result({"t_max": t_max, "want": want, "d": D_MODEL, "n": n}, arrays, facts, shapes=shapes)
 
 
 def spread(dots: np.ndarray) -> float:
@@ -73,7 +77,7 @@ def _matrix(name: str, shown: Result, words: Words) -> Matrix:
         axis_titles=(words.plain("axis.position"), words.plain(second)),
         hidden=hidden if name[0] == "l" else None,
         hidden_as=words.plain("hidden.no_row") if name[0] == "l" else "",
-        note=" × ".join(map(str, array.values.shape)),
+        note=" × ".join(map(str, shown.shape(name))),
         large=True,
     )
 

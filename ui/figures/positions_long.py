@@ -112,13 +112,17 @@ def remark(shown: Result, words: Words) -> str:
 
 
 def chart(shown: Result, words: Words) -> Chart:
-    """How many positions a turn of each pair takes, before and after."""
+    """How many positions a turn of each pair takes, before and after. Guides are named on the left: fast pairs lie below."""
     p, ways = shown.parameters, shown.facts["ways"]
     series = [Curve(words.plain(f"long.way.{name}"), way["waves"]) for name, way in ways.items()]
     x, longest = np.arange(1, p["d"] // 2 + 1), p["trained"] * p["factor"]
     guides = [
-        Guide(words.plain("long.guide.trained", length=p["trained"]), np.full(len(x), p["trained"])),
-        Guide(words.plain("long.guide.long", length=longest), np.full(len(x), longest)),
+        Guide(
+            words.plain("long.guide.trained", length=p["trained"]),
+            np.full(len(x), p["trained"]),
+            at_start=True,
+        ),
+        Guide(words.plain("long.guide.long", length=longest), np.full(len(x), longest), at_start=True),
     ]
     slowest = 2 * np.pi * p["base"] * 32  # the slowest pair of any width, 32 times slower
     drawn = curves(

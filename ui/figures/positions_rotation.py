@@ -7,7 +7,7 @@ import torch
 
 from core.block.frequencies import inverse_frequencies
 from core.block.positions import shift_matrix, similarity_at, sinusoidal
-from ui.figures.charts import Axis, Chart, Curve, curves
+from ui.figures.charts import Axis, Chart, Curve, Marker, curves
 from ui.figures.positions import thin
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
@@ -105,6 +105,7 @@ def chart(shown: Result, words: Words) -> Chart:
         series,
         Axis(words.plain("axis.distance"), (0, FARTHEST)),
         Axis(words.plain("rot.axis"), (-0.4, 1.0)),
+        marker=Marker(words.plain("rot.marker", delta=shown.parameters["delta"]), shown.parameters["delta"]),
         height=280,
     )
     return thin(drawn)

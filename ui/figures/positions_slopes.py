@@ -1,4 +1,4 @@
-"""ALiBi: the slopes of any number of heads, and how far a head with a slope still looks."""
+"""ALiBi: the slopes of any number of heads, the bias that one of them adds, and how far it still looks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ import numpy as np
 import torch
 
 from core.attention.dot_product import masked_softmax
-from core.block.positions import alibi_slopes
+from core.block.positions import alibi_bias, alibi_slopes
 from ui.figures.charts import Axis, Chart, Curve, Marker, as_read, curves
+from ui.figures.positions import LOGITS
+from ui.formulas import sum_of_exponentials
+from ui.matrix import Matrix
 from ui.numbers import listed
-from ui.result import Result
+from ui.result import Array, Result
 from ui.words import Raw, Words
 
 FARTHEST = 64
 LEAST = 1e-4  # the smallest weight that the chart shows
 
 
-def compute(heads: int, chosen: int) -> Result:
-    """All slopes, and the weights by distance of the chosen head (counted from 1) when all keys score alike."""
+def compute(result: Result, heads: int, chosen: int) -> Result:
+    """All slopes; of the chosen head (counted from 1) the bias on the page's tokens, and the weights of that alone."""
     slopes = alibi_slopes(heads, torch.float64)  # [heads]
     head = min(chosen, heads) - 1
     distances = torch.arange(FARTHEST + 1, dtype=torch.float64)
@@ -28,9 +31,65 @@ def compute(heads: int, chosen: int) -> Result:
     facts = {"slopes": slopes.numpy(), "weights": weights, "heads_of": picked}
     # Among endlessly many keys of the same score, weights e^(−m·δ) have the mean distance 1/(e^m − 1).
     facts["mean"] = 1 / math.expm1(float(slopes[head]))
+    tokens = result.parameters["tokens"]
+    bias = alibi_bias(heads, len(tokens), torch.float64)[head]  # [T, T]
+    alone = masked_softmax(bias, torch.from_numpy(~result.hidden))  # [T, T]
+    arrays = {"a_bias": bias, "a_weights": alone}
+    settings = {"heads": heads, "head": head, "chosen": chosen, "below": 2 ** int(math.log2(heads))}
     return Result(
-        {"heads": heads, "head": head, "chosen": chosen, "below": 2 ** int(math.log2(heads))}, {}, facts
+        settings | {"tokens": tokens},
+        {name: Array.of(values, tokens, tokens, axes=("query", "key")) for name, values in arrays.items()},
+        facts,
+        hidden=result.hidden,
     )
+
+
+def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
+    """The bias, and the weights if nothing but the bias spoke."""
+    return (tuple(_matrix(name, shown, words) for name in shown.arrays),)
+
+
+def _matrix(name: str, shown: Result, words: Words) -> Matrix:
+    array, head = shown.arrays[name], shown.parameters["head"]
+    is_bias = name == "a_bias"
+    return Matrix(
+        name=name,
+        title=words.plain(f"title.{name}"),
+        values=array.values,
+        rows=array.rows,
+        columns=array.columns,
+        fill="signed" if is_bias else "weight",
+        limits=(-LOGITS, LOGITS) if is_bias else (0.0, 1.0),
+        axes=array.axes,
+        axis_titles=(words.plain("axis.query"), words.plain("axis.key")),
+        note=words.plain("slope.series.head", head=head + 1, slope=shown.facts["slopes"][head]),
+        arrow="" if is_bias else words.plain("arrow.weights"),
+        large=True,
+    )
+
+
+def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
+    """One penalty, with the rule that gave its slope; or one weight that comes of penalties alone."""
+    name, row, column = cell
+    p, head = shown.parameters, shown.parameters["head"]
+    told = {"i": row + 1, "query": p["tokens"][row], "j": column + 1, "key": p["tokens"][column]}
+    told |= {"head": head + 1, "heads": p["heads"], "value": shown.values(name)[row, column]}
+    if name == "a_bias":
+        told |= {"slope": shown.facts["slopes"][head], "power": _power(head + 1, p["below"])}
+        return words("why.a_bias", distance=abs(row - column), **told)
+    if shown.hidden[row, column]:
+        return words("why.hidden", **told)
+    bias = shown.values("a_bias")[row]
+    seen = bias[~shown.hidden[row]]
+    return words(
+        "why.a_weights", score=bias[column], sum=sum_of_exponentials(seen), visible=len(seen), **told
+    )
+
+
+def _power(head: int, below: int) -> Raw:
+    """The exponent of 2 that is a head's slope: −8 times its place in the rule for a power of two, over that power."""
+    place, among = (head, below) if head <= below else (2 * (head - below) - 1, 2 * below)
+    return Raw(rf"-8\cdot {place}/{among}")
 
 
 def chart(shown: Result, words: Words) -> Chart:
@@ -98,10 +157,25 @@ def remark(shown: Result, words: Words) -> str:
     return words("slope.beyond", heads=p["heads"], chosen=p["chosen"]) if p["chosen"] > p["heads"] else ""
 
 
+def code_of(name: str) -> tuple[str, str]:
+    """Where the core makes a number."""
+    if name == "a_bias":
+        return "core.block.positions.alibi_bias", "bias"
+    return "core.attention.dot_product.attention", "softmaxed"
+
+
 def summary(shown: Result, words: Words) -> str:
+    """Both matrices in one line of plain text."""
+    p, slopes = shown.parameters, shown.facts["slopes"]
+    told = {"head": p["head"] + 1, "heads": p["heads"], "slope": slopes[p["head"]]}
+    far, last = shown.values("a_bias")[-1, 0], shown.values("a_weights")[-1, -1]
+    return words.plain("slope.summary", far=far, last=last, tokens=len(p["tokens"]), **told)
+
+
+def chart_summary(shown: Result, words: Words) -> str:
     """The slopes in one line of plain text."""
     slopes = [as_read(m) for m in shown.facts["slopes"]]
-    return words.plain("slope.summary", heads=len(slopes), slopes=_first(slopes, 16, words))
+    return words.plain("slope.chart_summary", heads=len(slopes), slopes=_first(slopes, 16, words))
 
 
 def reach_summary(shown: Result, words: Words) -> str:
