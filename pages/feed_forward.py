@@ -25,6 +25,7 @@ def result_of(values) -> Result:
 
 
 def curves() -> None:
+    st.markdown(page.words("curves.intro"))
     with page.controls("curves"):
         page.slider("z", width=300)
     z = round(page["z"], 6)  # a slider's steps add up to nearly 0
@@ -85,6 +86,7 @@ def mixture(result: Result) -> None:
         st.info(page.words.sentences(told))
     mixed = experts.compute(result, int(page["experts"]), page["k"], page["score"], page["shared"])
     page.experiment(mixed, experts, at="moe")
+    st.markdown(experts.above_chart(mixed, page.words))
     page.chart("load", experts.chart(mixed, page.words), summary=experts.chart_summary(mixed, page.words))
 
 

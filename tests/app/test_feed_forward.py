@@ -270,7 +270,30 @@ def test_balancing_is_told_as_plain_steps_give_it():
     # With α = 0 the loss does nothing: it ends as uneven as without.
     uneven, loss = re.search(r"loads: ([\d.]+) without balancing, ([\d.]+) with the loss", told).groups()
     assert uneven == loss
-    assert "and with them the gates: by 0 on average" in told
+    assert "The loss is off (α = 0)" in told
+    assert "logits and gates stay as they are (moved by 0)" in told
+
+
+@pytest.mark.parametrize(("alpha", "speed"), [(0, 0), (0, 0.02), (0.5, 0), (0.5, 0.02)])
+def test_a_way_of_balancing_that_is_off_does_not_claim_to_act(alpha, speed):
+    told = prose(opened({"alpha": alpha, "speed": speed}, tab="balance"))
+    assert ("The loss changes the logits themselves" in told) == ("presses most" in told) == (alpha > 0)
+    assert ("is held back" in told) == (speed > 0)
+    assert ("The bias is off (γ = 0)" in told) == (speed == 0)
+
+
+def test_the_gates_have_the_shape_of_the_line_that_makes_them():
+    app = opened({"experts": 16, "k": 3, "moe_cell": "gates.1.0"}, tab="experts")
+    assert "has shape 6 × 3; the line that made it" in prose(app)  # [..., k], not one for each of 16 experts
+    assert "The same router on a larger batch:** 512 random tokens, each sent to 3 experts. Dashed: the even load, 96." in prose(app)
+
+
+@pytest.mark.parametrize("word", ["dog", "mat", "sun", "we"])
+def test_a_number_after_a_minus_is_in_brackets_only_if_it_is_negative(word):
+    for cell in ("x_change.1.0", "ffn_change.1.1", "att_change.4.3", "att_change.1.2", "ffn_change.1.3"):
+        told = prose(opened({"word": word, "one_cell": cell}, tab="one"))
+        story = next(line for line in told.splitlines() if re.search(r"_\{?.* - .* = .* - ", line))
+        assert re.search(r"= \S+ - (\d\S*|\(−\S+\)) = \S+$", story), story
 
 
 def test_balancing_everything_is_nothing():

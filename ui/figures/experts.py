@@ -65,7 +65,8 @@ def compute(result: Result, experts: int, k: int, score: str, shared: bool) -> R
         "one_expert": swiglu_parameters(d, width),
     }
     told = {"experts": experts, "k": k, "score": score, "shared": shared, "d_expert": width}
-    return Result(p | told, arrays, facts, hidden=left_out.numpy())
+    shapes = {"gates": tuple(trace.gates.shape)}  # k to a token; drawn under the experts they belong to
+    return Result(p | told, arrays, facts, hidden=left_out.numpy(), shapes=shapes)
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
@@ -80,7 +81,9 @@ def _matrix(name: str, result: Result, words: Words) -> Matrix:
     if name == "scores":
         made = replace(made, title=words.plain(f"title.scores.{result.parameters['score']}"))
     if name == "gates":
-        return replace(made, hidden=result.hidden, hidden_as=words.plain("moe.not_chosen"))
+        t, k = result.shape(name)
+        note = words.plain("moe.note.gates", tokens=t, k=k, experts=result.parameters["experts"])
+        return replace(made, note=note, hidden=result.hidden, hidden_as=words.plain("moe.not_chosen"))
     if name == "load":
         return replace(made, fill="weight", limits=(0.0, float(len(result.parameters["tokens"]))), whole=True)
     return made
@@ -165,18 +168,23 @@ def notices(result: Result, words: Words) -> list[str]:
 
 def chart(result: Result, words: Words) -> charts.Chart:
     """Assignments of every expert over a larger batch, against an even load."""
-    load, p = result.facts["batch_load"], result.parameters
+    load = result.facts["batch_load"]
     even = np.full(len(load), load.mean())
     return charts.bars(
         [str(e + 1) for e in range(len(load))],
         {words.plain("moe.series"): load},
         words.plain("axis.expert"),
         charts.Axis(words.plain("moe.axis"), (0.0, float(BATCH))),
-        guides=[
-            charts.Guide(words.plain("moe.even", even=charts.as_read(BATCH * p["k"] / p["experts"])), even)
-        ],
+        guides=[charts.Guide("", even)],  # told above the chart: a name on the line would lie on the bars
         height=260,
     )
+
+
+def above_chart(result: Result, words: Words) -> str:
+    """What the bars are of, and the load that the dashed line stands for."""
+    k = result.parameters["k"]
+    even = BATCH * k / result.parameters["experts"]
+    return words("moe.batch", batch=BATCH, k=k, even=Raw(charts.as_read(even)))
 
 
 def chart_summary(result: Result, words: Words) -> str:

@@ -60,7 +60,7 @@ def charts(balanced: Balanced, batch: int, words: Words) -> dict[str, Chart]:
             loads,
             words.plain("axis.expert"),
             Axis(words.plain("moe.axis"), (0.0, float(TOKENS))),
-            guides=[Guide(words.plain("moe.even", even=as_read(even)), np.full(len(labels), even))],
+            guides=[Guide("", np.full(len(labels), even))],  # told above: a name would lie on the bars
         ),
         "violation": curves(
             x,
@@ -92,7 +92,7 @@ def _story_loss(balanced: Balanced, batch: int, words: Words) -> str:
     f = load / load.sum()
     told = {"batch": batch, "alpha": balanced.alpha, "experts": balanced.experts}
     told |= {"sum": sum_of_products(f, p, shown=2), "value": balanced.alpha * balanced.experts * float(f @ p)}
-    return words("bal.story.loss", **told)
+    return words("bal.story.loss" if balanced.alpha else "bal.story.loss_off", **told)
 
 
 def _story_bias(balanced: Balanced, batch: int, words: Words) -> str:
@@ -106,7 +106,9 @@ def _story_bias(balanced: Balanced, batch: int, words: Words) -> str:
         told |= {name: e + 1, f"{name}_load": int(load[e]), f"{name}_bias": float(bias[e])}
         told[f"{name}_step"] = Raw({1: "+", 0: r"+ 0\cdot", -1: "−"}[sign] + " " + number(balanced.speed))
         told[f"{name}_after"] = Raw(number(round(float(bias[e] + sign * balanced.speed), 9)))
-    return words("bal.story.bias" if busiest != idlest else "bal.story.bias_even", **told)
+    if busiest == idlest:
+        return words("bal.story.bias_even", **told)
+    return words("bal.story.bias" if balanced.speed else "bal.story.bias_off", **told)
 
 
 def notices(balanced: Balanced, batch: int, words: Words) -> list[str]:
@@ -118,6 +120,5 @@ def notices(balanced: Balanced, batch: int, words: Words) -> list[str]:
     told |= {"shift": round(ways["loss"].gate_shift, 12), "kept": round(ways["bias"].gate_shift, 12)}
     if balanced.k == balanced.experts:
         return [words("bal.notice.all", **told)]
-    said = [words("bal.notice.end", **told)]
-    said.append(words("bal.notice.one_gate" if balanced.k == 1 else "bal.notice.gates", **told))
-    return [*said, words("bal.notice.scale", **told)]
+    gates = "one_gate" if balanced.k == 1 else "gates" if balanced.alpha else "gates_off"
+    return [words(f"bal.notice.{name}", **told) for name in ("end", gates, "scale")]

@@ -11,6 +11,7 @@ from core.block.one_token import change_of
 from core.block.toy_feed_forward import toy_tokens
 from ui.figures import charts
 from ui.figures import feed_forward as forward
+from ui.formulas import bracketed
 from ui.matrix import Matrix
 from ui.numbers import listed
 from ui.result import Array, Result
@@ -84,7 +85,7 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
     own = "own" if row == p["place"] else "other"
     if which == "att" and own == "other" and p["sight"] == "causal" and row < p["place"]:
         own = "hidden"
-    return words(f"why.{which}_change.{own}", **told)
+    return words(f"why.{which}_change.{own}", **told | {"old": bracketed(old)})
 
 
 def notices(result: Result, words: Words) -> list[str]:
