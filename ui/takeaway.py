@@ -9,6 +9,8 @@ import ast
 import csv
 import io
 
+import numpy as np
+
 from ui import course
 from ui.result import Result
 from ui.source import OWN, closure
@@ -22,6 +24,7 @@ _STOP = "'"
 
 def csv_of(result: Result) -> bytes:
     """Every array of the result, one line a cell; rows and columns counted from 1, values with all their digits.
+    What is counted or numbered is written as a whole number, without a point.
 
     UTF-8 with a byte order mark, without which Excel misreads Chinese. Labels are always in quotes, and one that
     a spreadsheet would run as a formula gets an apostrophe in front; so does one that begins with an apostrophe,
@@ -31,10 +34,11 @@ def csv_of(result: Result) -> bytes:
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(HEADER)
     for name, array in result.arrays.items():
+        number = int if np.issubdtype(array.values.dtype, np.integer) else float
         for r, row_label in enumerate(array.rows):
             for c, column_label in enumerate(array.columns):
                 labels = harmless(row_label), harmless(column_label)
-                writer.writerow((name, r + 1, c + 1, *labels, float(array.values[r, c])))
+                writer.writerow((name, r + 1, c + 1, *labels, number(array.values[r, c])))
     return file.getvalue().encode("utf-8-sig", "replace")
 
 

@@ -54,7 +54,7 @@ GPT2 = replace(
     sources=("radford2019",),
 )
 
-# Brown et al. 2020, table 2.1. Every second layer attends in a local band; parameters do not depend on it.
+# Brown et al. 2020, table 2.1. Section 2.1: dense and locally banded layers in turn; parameters do not depend on it.
 GPT3 = replace(
     GPT2,
     name="gpt3",
@@ -64,6 +64,7 @@ GPT3 = replace(
     n_heads=96,
     d_ff=49152,
     limit=2048,
+    banded=True,
     sources=("brown2020",),
 )
 

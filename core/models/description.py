@@ -40,6 +40,9 @@ class ModelConfig:
     embedding_norm: bool = False  # a norm right after the embeddings are summed
     scale_embeddings: bool = False  # token embeddings times √d_model
     window: int | None = None  # decoder: keys seen by a query, itself included; None: the whole past
+    banded: bool = (
+        False  # GPT-3: every second layer sees a local band only; drawn and counted, built without it
+    )
 
     norm_kind: Literal["layer", "rms"] = "layer"
     norm_place: Literal["pre", "post", "none"] = "pre"
@@ -98,10 +101,10 @@ class ModelConfig:
 
     @property
     def decoder_mask(self) -> str | None:
-        """ "causal", "sliding_window", or None without a decoder."""
+        """ "causal", "banded", "sliding_window", or None without a decoder."""
         if not self.decoder_layers:
             return None
-        return "causal" if self.window is None else "sliding_window"
+        return "sliding_window" if self.window is not None else "banded" if self.banded else "causal"
 
     @property
     def block_activation(self) -> str:
@@ -150,8 +153,10 @@ def check_stack(c: "ModelConfig") -> None:
             raise ValueError(
                 f"{part}_layers must be {'0 or more' if wanted else '0'} in a stack {c.stack!r}, got {layers}"
             )
-    if c.window is not None and c.stack != "decoder":
-        raise ValueError("window is for a stack 'decoder' only")
+    if (c.window is not None or c.banded) and c.stack != "decoder":
+        raise ValueError("window and banded are for a stack 'decoder' only")
+    if c.window is not None and c.banded:
+        raise ValueError("a decoder has one window in every layer, or a band in every second one, not both")
     if (c.segments or c.pooler or c.pretraining_heads) and c.stack != "encoder":
         raise ValueError("segments, pooler and pretraining_heads are for a stack 'encoder' only")
     if c.pretraining_heads and not (c.pooler and c.tied):

@@ -251,6 +251,10 @@ def test_the_notebook_runs_alone_and_gives_the_pages_numbers(state, monkeypatch,
     shown, made = matrices(makers["csv"]()), run(makers["ipynb"](), tmp_path)
     assert set(shown) == set(made) == {"counts"}
     np.testing.assert_array_equal(made["counts"], shown["counts"])
+    lines = makers["csv"]().decode("utf-8-sig").splitlines()[1:]
+    assert all(re.fullmatch(r"\d+", line.rpartition(",")[2]) for line in lines), "counts are whole numbers"
+    if state == "default":
+        assert lines[-2:] == ['"counts",8,1,"total","A",116534784', '"counts",8,2,"total","B",124439808']
     page = makers["html"]().decode()
     data = json.loads(page.split("for (const data of ")[1].split(") {\n  const parentElement")[0])
     assert [drawn["compact"] for drawn in data] == [True, True]

@@ -112,6 +112,7 @@ def test_a_model_does_not_differ_from_itself():
         ({"ffn_bias": False}, "ffn_bias", {"decoder.ffn_inner"}),
         ({"limit": 99}, "context", {"decoder.positions", "decoder.plus"}),
         ({"attention_bias": False}, "attention_bias", {"decoder.self_inner"}),
+        ({"banded": True}, "mask", {"decoder.self_inner"}),
         ({"dropout": 0.5}, "dropout", set()),
     ],
 )

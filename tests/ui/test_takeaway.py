@@ -67,6 +67,14 @@ def test_every_number_is_in_the_csv_with_all_its_digits():
         assert given_back(column_label) == array.columns[c]
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
+def test_what_is_counted_is_written_as_a_whole_number(kind):
+    counted = np.array([[0, 2**31 - 1 if kind != np.uint8 else 255]], dtype=kind)
+    whole = Result({}, {"counts": Array(counted, ("total",), ("A", "B"), ("part", "model"))}, {})
+    values = [row[-1] for row in rows_of(csv_of(whole))[1:]]
+    assert values == ["0", "255" if kind == np.uint8 else "2147483647"]
+
+
 def test_excel_is_told_that_the_csv_is_unicode():
     assert csv_of(result()).startswith(b"\xef\xbb\xbf")
 

@@ -19,6 +19,7 @@ LANE = 2.35  # rows from the encoder's lane to the decoder's
 MARK = "≠"
 ATTENTION_PAGES = {
     "causal": "masks",
+    "banded": "masks",
     "sliding_window": "masks",
     "full": "attention",
     "cross": "cross_attention",

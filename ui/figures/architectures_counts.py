@@ -90,7 +90,7 @@ def of_pair(a: ModelConfig, b: ModelConfig, part: str = "total") -> Result:
     """Two models as one result: parts on the rows, the total last."""
     counts = [count_parameters(c) for c in (a, b)]
     rows = (*PARTS, "total")
-    table = np.array([[getattr(count, row) for count in counts] for row in rows], dtype=np.float64)
+    table = np.array([[getattr(count, row) for count in counts] for row in rows], dtype=np.int64)
     arrays = {"counts": Array(table, rows, ("A", "B"), ("part", "model"))}
     facts = {"configs": (a, b), "counts": tuple(counts), "different": differing(a, b)}
     return Result({"left": asdict(a), "right": asdict(b), "part": part}, arrays, facts)

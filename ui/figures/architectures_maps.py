@@ -35,9 +35,9 @@ def compute(source: tuple[str, ...], target: tuple[str, ...], prefix: int, seed:
     return Result(told, arrays, {"scores": scores})
 
 
-def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
-    """One stack alone above, the three maps of an encoder-decoder below."""
-    return tuple(tuple(_matrix(name, result, words) for name in row) for row in (ALONE, TOGETHER))
+def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
+    """One stack alone, then the three maps of an encoder-decoder: all in one row and of one size."""
+    return (tuple(_matrix(name, result, words) for name in NAMES),)
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:

@@ -89,6 +89,8 @@ def test_what_sets_the_families_apart():
     assert (BERT.decoder_mask, BERT.encoder_mask, BERT.objectives) == (None, "full", ("mlm", "nsp"))
     assert (T5.decoder_mask, T5.encoder_mask, T5.scale_scores) == ("causal", "full", False)
     assert (PRESETS["mistral-7b"].decoder_mask, PRESETS["mistral-7b"].window) == ("sliding_window", 4096)
+    # Brown et al. 2020, section 2.1: "alternating dense and locally banded sparse attention patterns"
+    assert {n for n, c in PRESETS.items() if c.decoder_mask == "banded"} == {"gpt3"}
     assert {c.d_head for c in PRESETS.values()} == {32, 64, 128}
     assert (LLAMA.block_activation, T5.block_activation) == ("swiglu", "relu")
 
@@ -127,8 +129,11 @@ def test_what_cannot_be_built_is_refused_in_a_sentence(change, words):
 
 
 def test_parts_of_other_stacks_are_refused():
-    with pytest.raises(ValueError, match="window is for a stack 'decoder' only"):
-        replace(BERT, window=4)
+    for change in ({"window": 4}, {"banded": True}):
+        with pytest.raises(ValueError, match="window and banded are for a stack 'decoder' only"):
+            replace(BERT, **change)
+    with pytest.raises(ValueError, match="not both"):
+        replace(GPT2, window=4, banded=True)
     with pytest.raises(ValueError, match="need the pooler"):
         replace(BERT, pooler=False, pretraining_heads=True)
 
