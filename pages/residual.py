@@ -65,8 +65,10 @@ def blocks(result: Result) -> None:
     st.markdown(page.words("block.reading"))
 
 
-def layer_by_layer(result: Result, summary: str) -> None:
+def layer_by_layer(result: Result, layer: int | None, summary: str) -> None:
     st.markdown(page.words("layers.intro"))
+    charts = drawn.compared(result, page.words, layer)
+    three(charts, lambda name: drawn.compared_summary(name.split()[1], result, page.words))
     page.matrices(figure.rows(result, page.words), summary=summary)
 
 
@@ -94,12 +96,12 @@ def chance(result: Result) -> None:
     runs = deep.again(result)
     charts = {f"seeds {name}": chart for name, chart in deep.seeds_charts(runs, result, page.words).items()}
     three(charts, lambda name: page.words.plain(f"axis.{name.split()[1]}"))
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns((3, 2), gap="large")
     with left:
         st.markdown(deep.seeds_table(runs, result, page.words))
-        page.notice(deep.seeds_notices(runs, result, page.words))
     with right:
-        st.markdown(f"{page.words('seeds.reference')}\n\n{deep.reference_table(page.words)}")
+        page.notice(deep.seeds_notices(runs, result, page.words))
+    st.markdown(f"{page.words('seeds.reference')}\n\n{deep.reference_table(page.words)}")
 
 
 def first_weights(result: Result) -> None:
@@ -119,9 +121,16 @@ def dropped() -> None:
         page.slider("draws", width=260)
     shown = dropout.compute(page["seed"], page["p"], page["draws"])
     page.experiment(shown, dropout, at="drop")
-    page.chart(
-        "deviation", dropout.chart(shown, page.words), summary=dropout.chart_summary(shown, page.words)
-    )
+    cell = page["drop_cell"]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(dropout.path_title(shown, cell, page.words))
+        path = dropout.path_chart(shown, cell, page.words)
+        page.chart("running mean", path, summary=dropout.path_summary(shown, cell, page.words))
+    with right:
+        st.markdown(page.words("drop.chart_title"))
+        distance = dropout.chart(shown, page.words)
+        page.chart("deviation", distance, summary=dropout.chart_summary(shown, page.words))
 
 
 @page.live
@@ -147,7 +156,7 @@ def two_stacks() -> None:
         Picture(result, figure.rows(result, page.words), summary, charts),
         residual_checks,
         block=lambda: blocks(result),
-        layers=lambda: layer_by_layer(result, summary),
+        layers=lambda: layer_by_layer(result, layer, summary),
         alike=lambda: likeness(result),
         deep=lambda: depths(result),
         seeds=lambda: chance(result),

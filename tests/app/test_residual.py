@@ -14,6 +14,7 @@ from core.block.depth import DepthSettings, depth_experiment, drawn, over_seeds,
 from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from ui.figures import residual as figure
+from ui.figures import residual_alike as alike
 from ui.figures import residual_charts as charts
 from ui.figures.residual_deep import REFERENCE
 from ui.figures.residual_notices import notices
@@ -186,7 +187,7 @@ def true(key: str, told: dict, result) -> bool:
         checks = {
             "notice.forward": lambda: not np.isfinite(m.norm[told["layer"]]) and np.isfinite(m.norm[: told["layer"]]).all() and not np.isfinite(m.gradient).any(),
             "notice.backward": lambda: np.isfinite(m.norm).all() and told["count"] == np.sum(~np.isfinite(m.gradient)),
-            "notice.rounding": lambda: own["norm"] == "none" and np.isfinite(m.norm).all() and m.norm.max() > m.norm[0],
+            "notice.rounding": lambda: own["norm"] == "none" and np.isfinite(m.norm).all() and np.isclose(told["growth"], m.norm.max() / m.norm[0]) and told["growth"] > 10,
             "notice.zero": lambda: m.norm[told["layer"]] == 0 and (m.norm[: told["layer"]] > 0).all(),
             "notice.gradient_zero": lambda: told["count"] == np.sum(m.gradient == 0),
             "notice.gradient": lambda: layers > 1,
@@ -253,6 +254,46 @@ def test_gradients_that_are_rounding_are_not_passed_off_as_measured(norm, residu
         agree = np.allclose(result.facts["a"].gradient, exact, rtol=0.05)
         warned = any(key == "notice.rounding" and told["side"].startswith("A") for key, told in words.said)
         assert agree or warned, (seed, result.facts["a"].gradient, exact)
+
+
+@pytest.mark.parametrize(
+    ("layers", "residual", "init"), [(2, True, "fan_in"), (3, True, "xavier"), (2, False, "he")]
+)
+def test_gradients_that_64_bits_confirm_are_not_called_rounding(layers, residual, init):
+    settings = figure.settings("none", residual, init, layers, 64, 0)
+    x, targets, readout, stack = drawn(settings, 0)
+    states = stream(settings, stack.double(), x.double())
+    loss = read_out_loss(settings, states[-1], readout.double(), targets)
+    exact = [g.norm() for g in torch.autograd.grad(loss, [b.feed_forward.w1.weight for b in stack.blocks])]
+    own = {"norm_a": "none", "res_a": residual, "init_a": init, "layers": layers}
+    result, words = figure.result(DEFAULTS | own), Recorder()
+    np.testing.assert_allclose(result.facts["a"].gradient, exact, rtol=1e-4)
+    notices(result, words)
+    assert "notice.rounding" not in [key for key, _ in words.said]
+
+
+def test_a_likeness_lost_to_some_vectors_of_0_is_not_blamed_on_large_numbers():
+    """One layer before the whole stream is 0, a few of its vectors are: their length has a mean above 0, no likeness."""
+    gone = {"norm_b": "none", "res_b": False, "init_b": "gpt2", "layers": 12, "width": "16"}
+    result, words = figure.result(DEFAULTS | gone), Recorder()
+    m = result.facts["b"]
+    (partly,) = np.flatnonzero(np.isnan(m.similarity) & (m.norm > 0))
+    for layer in (partly, partly + 1):
+        figure.why(result, ("similarity", 1, int(layer)), words)
+        assert words.said[-1][0] == "why.no_direction"
+    huge = {"norm_b": "none", "res_b": True, "init_b": "he", "layers": 48}
+    result = figure.result(DEFAULTS | huge)
+    layer = int(np.flatnonzero(~np.isfinite(result.facts["b"].norm))[0])
+    figure.why(result, ("similarity", 1, layer), words)
+    assert words.said[-1][0] == "why.not_finite"
+
+
+def test_a_pair_is_told_with_what_it_began_with():
+    result = figure.result(DEFAULTS | {"layers": 3, "width": "16"})
+    x = drawn(figure.settings("pre", True, "fan_in", 3, 16, 0), 0)[0][0]
+    start = F.cosine_similarity(x[20], x[3], dim=0).item()
+    story = alike.why(alike.compute(result, 3), ("cos_a", 20, 3), Words("en", "residual"))
+    assert f"Before layer 1 this pair had {number(start)}." in story
 
 
 @pytest.mark.parametrize(

@@ -76,3 +76,50 @@ def test_the_likeness_without_attention_is_that_of_tokens_alone():
         residual.result(VALUES | {"norm_b": "post", "res_b": True, "layers": 24})
     )
     assert found["b_off"][-1] > 5 * found["b"][-1]
+
+
+@pytest.mark.parametrize("place", [("draw", 5, 2), ("mean", 4, 8), ("draw", 1, 6), None])
+def test_the_running_mean_is_drawn_against_inference(place):
+    """The weight's own row of PyTorch's softmax, and draws that are 0 or the weight times 1/(1−p)."""
+    words, shown = Words("en", "residual"), residual_dropout.compute(3, 0.5, 7)
+    chart = residual_dropout.path_chart(shown, place, words)
+    chart.altair()
+    (inference,) = set(chart.data.query("layer == 'guide'").y)
+    first, *_, last = chart.data.query("layer == 'series'").y
+    if place == ("draw", 5, 2):
+        assert inference == pytest.approx(float(residual_dropout.weights(3)[5, 2]))
+        assert first in (0, pytest.approx(2 * inference))
+    else:  # a sum, also where the mask hides the weight
+        assert inference == pytest.approx(1)
+    # Four standard errors of a number that is 0 or twice its mean; a sum of such numbers has no more.
+    assert last == pytest.approx(inference, abs=4 * inference / 1000**0.5)
+    assert chart.data.query("layer == 'marker'").x.tolist() == [7]
+    assert residual_dropout.path_summary(shown, place, words)
+
+
+def test_the_last_column_of_dropout_sums_the_rows():
+    shown = residual_dropout.compute(1, 0.4, 5)
+    for name in residual_dropout.SHOWN:
+        values = shown.values(name)
+        assert values[:, -1] == pytest.approx(values[:, :-1].sum(1))
+    assert shown.values("inference")[:, -1] == pytest.approx(1)
+    assert not shown.hidden[:, -1].any()
+    story = residual_dropout.why(shown, ("draw", 7, 8), Words("en", "residual"))
+    assert "Sum of row 8" in story
+    assert story.count("+") == 7
+
+
+def test_b_against_a_is_drawn_with_the_line_of_no_difference():
+    words, result = Words("en", "residual"), residual.result(VALUES)
+    drawn = residual_charts.compared(result, words, 3)
+    a, b = (result.facts[side] for side in "ab")
+    expected = {"norm": b.norm / a.norm, "gradient": b.gradient / a.gradient}
+    expected |= {"similarity": b.similarity - a.similarity}
+    for name, values in expected.items():
+        data = drawn[f"compared {name}"].data
+        drawn[f"compared {name}"].altair()
+        assert data.query("layer == 'series'").y.tolist() == pytest.approx(values.tolist())
+        assert set(data.query("layer == 'guide'").y) == {0.0 if name == "similarity" else 1.0}
+    overflowed = residual.result(VALUES | {"norm_b": "none", "init_b": "he", "layers": 48, "norm_a": "none"})
+    for chart in residual_charts.compared(overflowed, words, 48).values():
+        chart.altair()

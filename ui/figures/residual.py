@@ -84,7 +84,10 @@ def result(values: Mapping[str, Any]) -> Result:
     own = {f"{name}_{side}": told[side][name] for side in SIDES for name in OWN}
     example = settings(**told["a"])
     sizes = {"batch": example.batch, "tokens": example.n_tokens, "classes": example.n_classes}
-    return Result(own | common | sizes, arrays, measured | {"settings": told})
+    shapes = {
+        name: array.values.shape[1:] for name, array in arrays.items()
+    }  # what the core measures of one stack
+    return Result(own | common | sizes, arrays, measured | {"settings": told}, shapes=shapes)
 
 
 def name_of(side: str, result: Result, words: Words, *, weights: bool = True) -> str:
@@ -151,9 +154,8 @@ def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:
     told = {"side": Raw(name_of(side, result, words)), "layer": layer, "value": value}
     told |= {"n": p["batch"] * p["tokens"], "t": p["tokens"], "batch": p["batch"], "d": p["width"]}
     if not np.isfinite(value):
-        return words(
-            "why.not_finite" if name != "similarity" or m.norm[column] else "why.no_direction", **told
-        )
+        fallen = name == "similarity" and np.isfinite(m.norm[column])
+        return words("why.no_direction" if fallen else "why.not_finite", **told)
     if name == "norm":
         return f"{words('why.norm', sum=value * told['n'], **told)}\n\n{_length(p, side, m, layer, words)}"
     if name == "gradient":

@@ -61,7 +61,10 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
     name, row, column = cell
     told = {"side": Raw(name_of(name[-1], shown, words)), "i": row + 1, "j": column + 1}
     told |= {"value": float(shown.values(name)[row, column]), "layer": shown.parameters["layer"]}
-    return words("why.cosine_self" if row == column else "why.cosine", **told)
+    if row == column:
+        return words("why.cosine_self", **told)
+    before = pairs(**shown.facts["settings"][name[-1]], layer=0)
+    return words("why.cosine", start=float(before[row, column]), **told)
 
 
 def code_of(name: str) -> tuple[str, str]:

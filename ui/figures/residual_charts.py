@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ui.figures.charts import Axis, Chart, Curve, Marker, curves
+from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
 from ui.figures.residual import QUANTITIES, SIDES, name_of
 from ui.result import Result
 from ui.words import Words
@@ -19,6 +19,7 @@ CALM = {"norm": (0, 3), "gradient": (-2, 1)}  # powers of ten
 STEP = 3  # by so many powers of ten an axis is widened
 DEPTHS = (12, 24, 48)  # ends of the layer axis
 LIKENESS = (-0.05, 1.15)  # room above 1 for the marker's label
+COMPARED = (-1, 1)  # powers of ten for B ÷ A
 
 
 def charts(result: Result, words: Words, layer: int | None) -> dict[str, Chart]:
@@ -38,6 +39,35 @@ def _chart(name: str, result: Result, words: Words, layer: int | None) -> Chart:
         height=HEIGHT,
         stacked=long(lines),
     )
+
+
+def compared(result: Result, words: Words, layer: int | None) -> dict[str, Chart]:
+    """How B compares with A by layer: ratios on logarithmic axes, the difference of the cosines as it is."""
+    return {f"compared {name}": _compared(name, result, words, layer) for name in QUANTITIES}
+
+
+def _compared(name: str, result: Result, words: Words, layer: int | None) -> Chart:
+    title, same = words.plain(f"axis.compared_{name}"), float(name != "similarity")
+    line = curve(title, name, result.values(name)[2])
+    across = layer_axis(result.parameters["layers"], words)
+    up = Axis(title, (-1.1, 1.1), ticks=(-1, -0.5, 0, 0.5, 1), format=".2~f")
+    shown = layer is not None and layer <= result.parameters["layers"]
+    return curves(
+        np.array(across.limits, dtype=float),
+        [line],
+        across,
+        up if name == "similarity" else powers_axis(title, *powers(COMPARED, [line.y])),
+        guides=[Guide("", np.full(2, same))],
+        marker=Marker(words.plain("chart.marker", layer=layer), layer) if shown else None,
+        height=HEIGHT - 40,
+    )
+
+
+def compared_summary(name: str, result: Result, words: Words) -> str:
+    """One chart of differences in one line of plain text."""
+    values = result.values(name)[2]
+    told = {"first": float(values[0]), "last": float(values[-1]), "layers": result.parameters["layers"]}
+    return words.plain("chart.compared_summary", what=words.plain(f"axis.compared_{name}"), **told)
 
 
 def long(lines: Sequence[Curve]) -> bool:

@@ -10,7 +10,8 @@ import torch
 from core.attention.masks import causal
 from core.block.dropout import DropoutTrace, expected_deviation, many_draws, row_sums
 from core.block.normalization import layer_norm
-from ui.figures.charts import Axis, Chart, Curve, Guide, curves
+from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
+from ui.formulas import sum_of_numbers
 from ui.matrix import Matrix
 from ui.result import Array, Result
 from ui.words import Raw, Words
@@ -18,6 +19,7 @@ from ui.words import Raw, Words
 TOKENS = 8
 MOST = 1000  # draws
 SHOWN = ("inference", "draw", "mean")
+SUM = "Σ"  # the last column: the sum of each row
 
 
 def weights(seed: int) -> torch.Tensor:
@@ -34,14 +36,14 @@ def compute(seed: int, p: float, draws: int) -> Result:
     bent = many_draws(
         before, p, MOST, torch.Generator().manual_seed(seed), then=lambda x: layer_norm(x).output
     )
-    labels = tuple(map(str, range(1, TOKENS + 1)))
     parts = {
         "inference": trace.inference,
         "draw": trace.draws[draws - 1],
         "mean": trace.running_mean[draws - 1],
     }
-    arrays = {n: Array.of(x, labels, labels, axes=("query", "key")) for n, x in parts.items()}
     sums = row_sums(before, p, MOST, torch.Generator().manual_seed(seed))[:draws]  # [draws, T]
+    rows = tuple(map(str, range(1, TOKENS + 1)))
+    arrays = {n: Array(with_sums(x), rows, (*rows, SUM), ("query", "key")) for n, x in parts.items()}
     facts = {
         "trace": _plain(trace),
         "bent": bent.deviation.numpy(),
@@ -49,8 +51,14 @@ def compute(seed: int, p: float, draws: int) -> Result:
         "sums": sums.numpy(),
         "scale": trace.scale,
     }
-    hidden = ~causal(TOKENS).numpy()
-    return Result({"p": p, "draws": draws, "seed": seed}, arrays, facts, hidden=hidden)
+    hidden = np.pad(~causal(TOKENS).numpy(), ((0, 0), (0, 1)))
+    shapes = dict.fromkeys(SHOWN, (TOKENS, TOKENS))
+    return Result({"p": p, "draws": draws, "seed": seed}, arrays, facts, hidden, shapes)
+
+
+def with_sums(x: torch.Tensor) -> np.ndarray:
+    """x [T, T] with the sum of each row behind it."""
+    return torch.cat([x, x.sum(-1, keepdim=True)], -1).numpy()
 
 
 def _plain(trace: DropoutTrace) -> dict[str, np.ndarray]:
@@ -101,6 +109,9 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
     }
     if shown.hidden[row, column]:
         return words("why.drop_hidden", **told)
+    if column == TOKENS:
+        terms = shown.values(name)[row, : row + 1]
+        return words("why.row_sum", matrix=Raw(words(f"title.{name}")), sum=sum_of_numbers(terms, 8), **told)
     kept = int((facts["trace"]["draws"][: p["draws"], row, column] != 0).sum())
     key = f"why.{name}"
     if name == "draw" and told["value"] == 0:
@@ -138,6 +149,49 @@ def curve_of(name: str, y: np.ndarray, x: np.ndarray) -> Curve:
     """Without the places where the mean is exact, which a logarithmic axis cannot show."""
     good = y > 1e-12
     return Curve(name, y[good], x=x[good])
+
+
+def path_chart(shown: Result, cell: tuple[str, int, int] | None, words: Words) -> Chart:
+    """The running mean of one weight, or of the sum of a row, against what inference has there."""
+    path, inference, what = _path(shown, cell, words)
+    places = np.unique(np.geomspace(1, MOST, 40).round().astype(int)) - 1
+    draws = shown.parameters["draws"]
+    highest = inference * shown.facts["scale"]  # what a draw gives that drops nothing
+    return curves(
+        places + 1.0,
+        [Curve(what, path[places])],
+        Axis(words.plain("drop.axis.draws"), (1, MOST), log=10, ticks=(1, 10, 100, 1000), format="d"),
+        Axis(words.plain("drop.axis.mean"), (0, 1.15 * highest)),
+        guides=[Guide("", np.full(len(places), inference))],
+        marker=Marker(words.plain("drop.marker", draws=draws), float(draws)),
+        height=280,
+    )
+
+
+def path_title(shown: Result, cell: tuple[str, int, int] | None, words: Words) -> str:
+    """Which number the chart of the running mean is about."""
+    return words("drop.path_title", what=Raw(_path(shown, cell, words)[2]))
+
+
+def path_summary(shown: Result, cell: tuple[str, int, int] | None, words: Words) -> str:
+    """The chart in one line of plain text."""
+    path, inference, what = _path(shown, cell, words)
+    draws = shown.parameters["draws"]
+    told = {"one": float(path[0]), "now": float(path[draws - 1]), "many": float(path[-1])}
+    return words.plain(
+        "drop.path_summary", what=what, draws=draws, most=MOST, inference=float(inference), **told
+    )
+
+
+def _path(shown: Result, cell: tuple[str, int, int] | None, words: Words) -> tuple[np.ndarray, float, str]:
+    """Running mean [draws] at the chosen place, its value in inference, its name; hidden places stand for their row."""
+    _, row, column = cell or ("", TOKENS - 1, TOKENS)
+    row, mean = min(row, TOKENS - 1), shown.facts["trace"]["mean"]
+    if column >= TOKENS or shown.hidden[row, column]:
+        what = words.plain("drop.axis.row_sum", i=row + 1)
+        return mean[:, row].sum(-1), float(shown.values("inference")[row, TOKENS]), what
+    what = words.plain("drop.axis.weight", i=row + 1, j=column + 1)
+    return mean[:, row, column], float(shown.values("inference")[row, column]), what
 
 
 def chart_summary(shown: Result, words: Words) -> str:

@@ -14,7 +14,9 @@ ALIKE = 0.99  # from here on tokens count as alike
 GONE = 1e-3  # a gradient below counts as vanished, one above its inverse as exploded
 DEEP = 8  # fewer layers show no law of growth
 FALLS = 1.5  # first over last gradient, beyond what one seed does
-WIDE = 2.0  # without a norm, a stream that grows by more can saturate attention
+WIDE = (
+    10.0  # without a norm, a stream that grows by more makes scores 100 times as large: attention saturates
+)
 
 
 def notices(result: Result, words: Words) -> list[str]:
@@ -64,8 +66,10 @@ def rounding_notice(side: str, runs: Iterable[Measured], result: Result, words: 
     """That gradients may be rounding: no norm, and numbers so large in a run that attention's softmax saturates."""
     if result.parameters[f"norm_{side}"] != "none":
         return []
-    wide = any(np.nanmax(m.norm) > WIDE * m.norm[0] for m in runs)
-    return [words("notice.rounding", side=Raw(name_of(side, result, words)))] if wide else []
+    growth = max(float(np.nanmax(m.norm) / m.norm[0]) for m in runs)
+    if growth <= WIDE:
+        return []
+    return [words("notice.rounding", side=Raw(name_of(side, result, words)), growth=growth)]
 
 
 def _usable(*values: float) -> bool:
