@@ -216,3 +216,20 @@ def test_the_checks_hold_everywhere_and_find_a_wrong_number():
         values[0, 0] += 1e-3
         bad = replace(good, arrays=good.arrays | {kind: replace(good.arrays[kind], values=values)})
         assert [c.name for c in normalization_checks(bad, 0.1, 4) if not c.holds] == [f"norm_{kind}"]
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 4), (3, 1), (1, 1), (3, 2)])
+def test_a_mean_of_one_number_lets_no_gradient_through(n, d):
+    result = gradient.compute(
+        figure.compute(TOKENS[:n], (1,) * n, (d, 1.0, 1.0, 0, 1, 1, 1.0, 0.5, "1e-5", 7))
+    )
+    said = "\n".join(gradient.notices(result, WORDS["en"]))
+    assert ("With one feature LayerNorm lets nothing through" in said) == (d == 1)
+    assert ("With one token BatchNorm lets nothing through" in said) == (n == 1)
+    x = torch.from_numpy(result.facts["x"]).requires_grad_()
+    (d_x,) = torch.autograd.grad(nn.LayerNorm(d, dtype=torch.float64)(x)[0, 0], x)
+    assert bool(d_x.any()) == (d > 1)
+    if d == 1:
+        assert not result.values("grad_layer").any()
+    if n == 1:
+        assert not result.values("grad_batch").any()

@@ -112,7 +112,9 @@ def notices(result: Result, words: Words) -> list[str]:
         told |= {f"{kind}_{name}": round(part, DIGITS) for name, part in facts["parts"][kind].items()}
         told |= {f"{kind}_norm": float(np.linalg.norm(result.values(f"grad_{kind}")))}
     told["g_norm"] = float(np.linalg.norm(result.values("g")))
-    said = [words(f"grad.notice.{kind}", **told) for kind in KINDS]
+    n, d = result.shape("g")
+    alone = {"layer": d == 1, "rms": False, "batch": n == 1}  # a mean of one number leaves nothing of it
+    said = [words(f"grad.notice.{kind}{'_one' if alone[kind] else ''}", **told) for kind in KINDS]
     return [*said, words("grad.notice.eps"), words("grad.notice.scale", **told)]
 
 
