@@ -86,7 +86,7 @@ def test_the_bias_of_any_head_is_its_published_slope_times_the_distance(heads, h
     slope = 2.0**exponent
     query = {"lang": "en", "heads": str(heads), "slope": str(head), "mask": mask}
     told = prose(open_page("positions", query | {"alibi_cell": "a_bias.4.1"}, tab="alibi"))
-    power, shown = re.search(r"2\^\{ -8\\cdot (\d+/\d+) \} = (\S+),", told).groups()
+    power, shown = re.search(r"2\^\{ -8\\cdot (\d+/\d+) \} = (\S+)\n", told).groups()
     assert -8 * float(Fraction(power)) == exponent
     assert shown == number(slope)
     assert f"-{number(slope)}\\cdot3 = {number(-3 * slope)}\n" in told

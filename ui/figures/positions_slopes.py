@@ -107,6 +107,7 @@ def chart(shown: Result, words: Words) -> Chart:
         Axis(words.plain("slope.axis.slope"), (2.0**-9, 1.0), log=2, format=".2~g"),
         marker=Marker(words.plain("slope.marker", head=p["head"] + 1), p["head"] + 1),
         height=340,
+        stacked=True,  # two names side by side are cut off on a phone
     )
 
 
