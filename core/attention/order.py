@@ -22,6 +22,14 @@ class OrderTrace:
     output_deviation: float
 
 
+@dataclass(frozen=True)
+class PutBack:
+    """What a shuffle changed, token by token."""
+
+    back: Tensor  # every token of the shuffled values in its old place
+    difference: Tensor  # back − the original: 0 up to rounding where the order is invisible
+
+
 def shuffled(
     q: Tensor,
     k: Tensor,
@@ -77,3 +85,12 @@ def put_back(values: Tensor, permutation: Sequence[int], dims: Sequence[int]) ->
     for dim in dims:
         values = values.index_select(dim, back)
     return values
+
+
+def changed_by_order(
+    before: Tensor, after: Tensor, permutation: Sequence[int], dims: Sequence[int]
+) -> PutBack:
+    """Shuffled weights or outputs against the original ones; `dims` are those that the shuffle rearranged."""
+    back = put_back(after, permutation, dims)
+    difference = back - before
+    return PutBack(back, difference)

@@ -269,6 +269,9 @@ def test_every_number_of_the_order_test_has_its_story(cell, lang, caplog):
         after = torch.softmax((q @ k.T / math.sqrt(8)).masked_fill(~causal(6), -torch.inf), -1)[3, 1].item()
         assert f"= {number(after)} - {number(weights(causal(6))[4, 1].item())} =" in prose(app)
     assert len(lines_of_code(app)) == 2
+    made = {"after": "after = attention(", "before": "before = attention(", "back": "back = put_back("}
+    stage = cell.split(".")[0].partition("_")[2]
+    assert lines_of_code(app)[1].startswith(made.get(stage, "difference = back - before"))
 
 
 def test_dropout_tells_its_sums_and_the_nan_it_would_make():

@@ -53,16 +53,13 @@ def compute(result: Result, places: Sequence[int]) -> Result:
     unmasked = order.shuffled(q, k, v, places, scale=scale)
     tokens = result.arrays["weights"].rows
     moved = tuple(tokens[i] for i in places)
-    back = {
-        "w": order.put_back(trace.shuffled.weights, places, (0, 1)),
-        "o": order.put_back(trace.shuffled.output, places, (0,)),
-    }
     arrays = {}
-    for kind, before, after in (
-        ("w", trace.original.weights, trace.shuffled.weights),
-        ("o", trace.original.output, trace.shuffled.output),
+    for kind, before, after, dims in (
+        ("w", trace.original.weights, trace.shuffled.weights, (0, 1)),
+        ("o", trace.original.output, trace.shuffled.output, (0,)),
     ):
-        for stage, values in zip(STAGES, (before, after, back[kind], back[kind] - before), strict=True):
+        change = order.changed_by_order(before, after, places, dims)
+        for stage, values in zip(STAGES, (before, after, change.back, change.difference), strict=True):
             labels = moved if stage == "after" else tokens
             axes = ("position", "position") if stage == "after" else ("query", "key")
             if kind == "o":
@@ -176,9 +173,10 @@ def listed(places: Sequence[int]) -> str:
 
 def code_of(name: str) -> tuple[str, str]:
     """Where the core makes a matrix: the dotted name of the function, and the variable it assigns."""
-    if name.endswith(("back", "diff")):
-        return "core.attention.order.put_back", "values"
-    return "core.attention.order.shuffled", name.partition("_")[2]
+    stage = name.partition("_")[2]
+    if stage in ("before", "after"):
+        return "core.attention.order.shuffled", stage
+    return "core.attention.order.changed_by_order", {"diff": "difference"}.get(stage, stage)
 
 
 def _small(value: float) -> float:

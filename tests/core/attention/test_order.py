@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attention.masks import causal
-from core.attention.order import at_random, complete, put_back, shuffled
+from core.attention.order import at_random, changed_by_order, complete, put_back, shuffled
 
 
 def qkv(lead=(), t=5, seed=0):
@@ -94,3 +94,14 @@ def test_random_orders_are_permutations_that_a_seed_fixes():
     assert all(sorted(order) == list(range(6)) for order in orders)
     assert len(set(orders)) > 10
     assert orders[3] == at_random(6, torch.Generator().manual_seed(3))
+
+
+def test_the_change_by_order_by_hand():
+    # The shuffle put token 2 first, then 0, then 1; the values after it stand in that order.
+    before, after = torch.tensor([[1.0], [2], [3]]), torch.tensor([[3.5], [1], [2]])
+    change = changed_by_order(before, after, (2, 0, 1), (0,))
+    assert change.back.flatten().tolist() == [1, 2, 3.5]
+    assert change.difference.flatten().tolist() == [0, 0, 0.5]
+    square = torch.arange(9.0).reshape(3, 3)
+    moved = square[[2, 0, 1]][:, [2, 0, 1]]
+    assert torch.equal(changed_by_order(square, moved, (2, 0, 1), (0, 1)).back, square)
