@@ -261,7 +261,7 @@ def test_what_is_said_of_the_table_is_so(seed, d, n):
         assert f"of the {number(256 + n)} products" in copied
         assert f"the other {number(256 + n - used)}" in copied
         assert looked.shapes["logits"] == (len(looked.facts["ids"]), 256 + n)
-        assert looked.facts["scaled_size"] == pytest.approx(np.sqrt((looked.values("output") ** 2).mean()))
+        assert looked.facts["size"] == pytest.approx(np.sqrt((whole**2).mean()))
 
 
 @pytest.mark.parametrize(
@@ -326,6 +326,13 @@ def test_the_librarys_own_merges_are_in_the_page():
 def toy():
     """The toy of the page, trained once for all tests here."""
     return trained_toy()
+
+
+@pytest.mark.parametrize("word", ["kitten", "鱼", "summer"])
+def test_a_capital_letter_does_not_make_a_stranger(word, toy):
+    app = open_page("tokens", {"lang": "en", "near": f" {word.capitalize()} "}, tab="neighbours")
+    assert not app.info
+    assert any(f"Nearest to ` {word} `" in m.value for m in app.markdown)
 
 
 @pytest.mark.parametrize("word", ["kitten", "鱼", "summer"])

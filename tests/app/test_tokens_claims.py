@@ -4,6 +4,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer
 
 from core.text import byte_pairs
@@ -11,6 +12,7 @@ from core.text.prose import learned_text
 from tests.app.claims import runs
 from ui import course
 from ui.figures import tokens as figure
+from ui.numbers import number
 
 STEM = "tokens"
 
@@ -98,6 +100,14 @@ def test_what_is_said_of_the_table(monkeypatch):
             assert said.of("emb.notice.no_repeats")
         assert (said.of("emb.notice.scaled") is not None) == said.settings["scaled"]
         assert result.facts["repeats"] == repeats
+        d = said.settings["d"]
+        drawn = torch.randn(
+            1024, 64, generator=torch.Generator().manual_seed(said.settings["seed"]), dtype=torch.float64
+        )
+        size = float((drawn[: result.facts["vocab"], :d] / d**0.5).square().mean().sqrt())
+        assert size * d**0.5 == pytest.approx(1, abs=0.2), "near 1/√d at every setting"
+        told = said.of("emb.notice.scaled") or said.of("emb.notice.unscaled")
+        assert number(size * d**0.5 if said.settings["scaled"] else size) in told
 
 
 def test_what_is_said_of_the_tied_output(monkeypatch):

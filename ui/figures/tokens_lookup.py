@@ -53,8 +53,9 @@ def compute(result: Result, d: int, scaled: bool) -> Result:
         "ids": ids,
         "used": used,
         "repeats": len(ids) - len(used),
-        "size": float(table.square().mean().sqrt()),
-        "scaled_size": float(trace.output.square().mean().sqrt()),
+        "size": float(
+            whole.square().mean().sqrt()
+        ),  # of all rows: a few may be far from what they are drawn from
         "own": int((highest == torch.tensor(ids)).sum()),
         "vocab": vocab,
     }
@@ -140,7 +141,7 @@ def notices(result: Result, words: Words) -> list[str]:
     facts, d = result.facts, result.parameters["d"]
     used, rest = _cut(result)
     told = {"used": used, "rest": rest, "vocab": facts["vocab"], "repeats": facts["repeats"], "root": d**0.5}
-    told |= {"size": facts["size"], "scaled": facts["scaled_size"], "position": 0.5**0.5}
+    told |= {"size": facts["size"], "scaled": facts["size"] * d**0.5, "position": 0.5**0.5}
     return [
         words("emb.notice.copy", **told),
         words("emb.notice.repeats" if facts["repeats"] else "emb.notice.no_repeats", **told),

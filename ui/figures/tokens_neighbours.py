@@ -33,9 +33,9 @@ class Near:
 
 
 def known(typed: str, vocabulary: tuple[str, ...]) -> str | None:
-    """The word of the vocabulary that was typed, if there is one."""
-    typed = typed.strip()
-    return typed if typed in vocabulary and typed != END else None
+    """The word of the vocabulary that was typed, if there is one; capital letters do not matter."""
+    words = {word.casefold(): word for word in vocabulary if word != END}
+    return words.get(typed.strip().casefold())
 
 
 def measure(word: str, vocabulary: tuple[str, ...], before: Tensor, after: Tensor) -> Near:
