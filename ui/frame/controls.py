@@ -143,16 +143,24 @@ class Controls:
         return self.entry.parameter(name).tidy(self[name])
 
     def presets(self, label: str, choices: Mapping[str, Mapping[str, Any]]) -> None:
-        """A list of named states, each setting some of the page's values: the words `label` and `preset.<name>`."""
+        """A list of named states, each setting some of the page's values: the words `label` and `preset.<name>`.
+
+        It closes behind the choice, since it lies over what has been chosen.
+        """
         key = f"{self.entry.stem} {label}"
+
+        def take(values: Mapping[str, Any]) -> None:
+            self.values.set(**values)
+            st.session_state[key] = False
+
         with st.popover(self.words(label), width="content", key=key, on_change="rerun") as opened:
             if opened.open:
                 for name, values in choices.items():
                     st.button(
                         self.words(f"preset.{name}"),
                         key=f"{key} {name}",
-                        on_click=self.values.set,
-                        kwargs=dict(values),
+                        on_click=take,
+                        args=(values,),
                         type="tertiary",
                     )
 
