@@ -2,7 +2,7 @@
 // elements. Colours and sizes are attributes, not styles, so that the picture can be saved as it is.
 const { visible, formatNumber, formatInCell, formatWhole } = await import('./text.js' + new URL(import.meta.url).search)
 const { stepOf, STEPS } = await import('./colour.js' + new URL(import.meta.url).search)
-const { FONT, NUMBERS_FROM, MOST_ELEMENTS, shownLabel } = await import('./layout.js' + new URL(import.meta.url).search)
+const { FONT, NUMBERS_FROM, MOST_ELEMENTS, scaleNumber, shownLabel } = await import('./layout.js' + new URL(import.meta.url).search)
 
 const SVG = 'http://www.w3.org/2000/svg'
 let serial = 0
@@ -123,7 +123,7 @@ function colourBar(view, colours) {
   const stops = Array.from({ length: 9 }, (_, i) => svg('stop', { offset: i / 8,
     'stop-color': colours[spec.fill].fill[stepOf(high + ((low - high) * i) / 8, spec.fill, spec.limits)] }))
   const id = `${view.id}b`
-  const tick = (value, at, sign = '') => text(sign + formatNumber(value, 2).replace(/\.0$/, ''), x + 11, y + at + FONT.bar * 0.35, FONT.bar, colours.quiet)
+  const tick = (value, at, sign = '') => text(sign + scaleNumber(value), x + 11, y + at + FONT.bar * 0.35, FONT.bar, colours.quiet)
   const [below, above] = beyond(spec)
   const ticks = [tick(high, FONT.bar * 0.35, above ? '≥ ' : ''), tick(low, tall - FONT.bar * 0.35, below ? '≤ ' : '')]
   if (spec.fill === 'signed' && low < 0 && high > 0) ticks.push(tick(0, (high / (high - low)) * tall))

@@ -1,5 +1,5 @@
 // Where everything stands: pure arithmetic on labels, shapes and the width there is. Lengths in px.
-const { visible, ellipsis } = await import('./text.js' + new URL(import.meta.url).search)
+const { visible, ellipsis, formatNumber } = await import('./text.js' + new URL(import.meta.url).search)
 
 export const FONT = { title: 14, small: 12.5, note: 11.5, axis: 11, arrow: 12, bar: 10 }
 export const NUMBERS_FROM = 28 // the smallest cell with a number in it
@@ -22,6 +22,9 @@ const SIZES = [...Array.from({ length: 35 }, (_, i) => 44 - i), 9.5, 9, 8.5, 8, 
   2.5, 2, 1.5, 1, 0.75, 0.5, 0.3, 0.2]
 
 const widest = (texts, size, measure, weight) => texts.reduce((most, text) => Math.max(most, measure(text, size, weight)), 0)
+// A number beside the scale of the colours.
+export const scaleNumber = (value) => formatNumber(value, 2).replace(/\.0$/, '')
+
 const snap = (size) => (size >= 8 ? Math.floor(size) : size >= 2 ? Math.floor(size * 2) / 2 : size)
 
 // Size and inner geometry of one matrix with cells of `cell` px. `noted`: its row keeps a line for notes.
@@ -50,7 +53,9 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
   const width = C * cell
   const bar = role === 'focus' && scale && !told.scale
   const over = slant === 45 ? Math.max(0, columnText * 0.71 + label * 0.4 - cell / 2) : 0
-  const right = Math.ceil(Math.max(bar ? 46 : 2, over))
+  // Room for its numbers with the sign for values beyond, whether that is there or not: a slider must not move the picture.
+  const scaleText = bar ? widest([`≥ ${scaleNumber(spec.limits[1])}`, `≤ ${scaleNumber(spec.limits[0])}`], FONT.bar, measure) : 0
+  const right = Math.ceil(Math.max(bar ? Math.max(46, 24 + scaleText) : 2, over))
   const inline = role === 'strip' && spec.note ? 7 + measure(spec.note, FONT.note) : 0
   const titleWidth = Math.ceil(measure(spec.title, title, 600)) + 1
   const words = Math.max(titleWidth + inline, noteHeight && spec.note ? measure(spec.note, FONT.note) + 1 : 0)

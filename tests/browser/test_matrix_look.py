@@ -282,7 +282,9 @@ INSIDE = """
 
 
 @pytest.mark.parametrize("width", [1430, 390])
-@pytest.mark.parametrize("query", ["t=1", "t=6", "t=6&focus=q", "t=24", "large=2", "large=5"])
+@pytest.mark.parametrize(
+    "query", ["t=1", "t=6", "t=6&focus=q", "t=24", "large=2", "large=5", "big=8&limit=0.25"]
+)
 def test_no_word_of_a_matrix_is_cut_at_its_edge(picture, query, width):
     page = picture(query, width=width)
     assert page.locator(".block svg.grid").evaluate_all(INSIDE) == []

@@ -1,6 +1,6 @@
 """A page with nothing but linked matrices: one head of attention over a few tokens, and a slider.
 
-The link chooses the scene: t (tokens), d (features), text=hostile, lang, big=40 (one large map), large=2 (three to be compared, with so many
+The link chooses the scene: t (tokens), d (features), text=hostile, lang, big=40 (one large map; limit=0.25 ends its scale there), large=2 (three to be compared, with so many
 rows), look=1 (NaN and u8).
 """
 
@@ -34,7 +34,14 @@ temperature = st.slider("temperature", 0.2, 3.0, 1.0, 0.1)
 if big := choice("big", 0):
     wave = np.sin(np.arange(big)[:, None] * np.arange(big)[None, :] / 30)
     words = tuple(f"t{i}" for i in range(big))
-    rows = [[Matrix("weights", "Large map", wave / temperature, words, words, "signed", (-1, 1), wire="f32")]]
+    most = float(st.query_params.get("limit", 1))
+    rows = [
+        [
+            Matrix(
+                "weights", "Large map", wave / temperature, words, words, "signed", (-most, most), wire="f32"
+            )
+        ]
+    ]
 elif large := choice("large", 0):  # three maps to be compared, of few rows with a long name
     names, titles = tuple(f"t{i}" for i in range(large)), ("a long name of the rows", "keys")
     even = np.full((large, large), 1 / large)
