@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
+from core.attention.saturation import entropy
 from ui.figures.charts import Axis, Chart, Curve, bars
 from ui.result import Result
 from ui.words import Words
@@ -63,9 +64,8 @@ def notices(result: Result, rows: Pair, words: Words) -> list[str]:
     told |= {"common": np.minimum(rows.a, rows.b).sum(), "a": rows.a.max(), "b": rows.b.max()}
     told |= {"k": int(rows.a.argmax()) + 1, "l": int(rows.b.argmax()) + 1}
     told |= {"key_a": tokens[rows.a.argmax()], "key_b": tokens[rows.b.argmax()]}
-    spread = {
-        name: math.exp(_entropy(row)) for name, row in (("a", rows.a), ("b", rows.b), ("mean", rows.mean))
-    }
+    three = entropy(torch.from_numpy(np.stack([rows.a, rows.b, rows.mean])))  # [3]
+    spread = dict(zip(("a", "b", "mean"), three.exp().tolist(), strict=True))
     v, output = result.values("v"), result.values("output")
     difference = np.abs(rows.mean @ v - (output[rows.first] + output[rows.second]) / 2).max()
     empty = [i for i, row in ((rows.first, rows.a), (rows.second, rows.b)) if not row.any()]
@@ -95,8 +95,3 @@ def summary(result: Result, rows: Pair, words: Words) -> str:
         second=tokens[rows.second],
         common=np.minimum(rows.a, rows.b).sum(),
     )
-
-
-def _entropy(row: np.ndarray) -> float:
-    positive = row[row > 0]
-    return float(-(positive * np.log(positive)).sum())

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from core.attention.both_kinds import both_kinds, largest_additive_score, toy_additive
+from core.attention.saturation import entropy
 from ui.figures import cross_attention as forward
 from ui.figures.pairs import LOGITS, chooses
 from ui.formulas import bracketed, sum_of_exponentials, sum_of_products
@@ -45,14 +46,9 @@ def compute(result: Result, row: int, da: int) -> Result:
         "q": result.values("q"),
         "k": result.values("k"),
         "bound": largest_additive_score(learned),
-        "entropies": {n: _entropy(arrays[n].values).mean() for n in WEIGHTS},
+        "entropies": {n: float(entropy(pairs[n]).mean()) for n in WEIGHTS},
     }
     return Result(result.parameters | {"da": da}, arrays, facts, hidden=result.hidden)
-
-
-def _entropy(weights: np.ndarray) -> np.ndarray:
-    logs = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
-    return -(weights * logs).sum(-1)  # [T]
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
