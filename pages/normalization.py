@@ -22,7 +22,9 @@ WIDTHS = {"tokens": 82, "d": 72, "shift": 82, "scale": 82, "outlier": 88, "row":
 
 def batch_of(values) -> tuple[figure.Batch, list[str]]:
     """All tokens of the reader's sentences, and what was done to the text."""
-    sentences, remarks = read_own(values["s"], page.entry.parameter("s"), page.words)
+    text = page.entry.parameter("s")
+    # Whole sentences: what is cut is cut from all of them together, and told once.
+    sentences, remarks = read_own(values["s"], text, page.words, limit=text.limit)
     return figure.batch_of(sentences), remarks
 
 

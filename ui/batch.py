@@ -47,10 +47,15 @@ def arrange(sentences: tuple[tuple[str, ...], ...], limit: int) -> Batch:
     )
 
 
-def read_own(text: str, parameter: Text, words: Words) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
-    """The sentences of a reader's text, `|` between them, and a remark on everything that was done to it."""
+def read_own(
+    text: str, parameter: Text, words: Words, limit: int = TOKEN_LIMIT
+) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+    """The sentences of a reader's text, `|` between them, and a remark on everything that was done to it.
+
+    limit: tokens that are kept of each sentence.
+    """
     cleaned = clean(text, parameter.limit)
-    found = [split(part, TOKEN_LIMIT) for part in _BETWEEN.split(cleaned.text)]
+    found = [split(part, limit) for part in _BETWEEN.split(cleaned.text)]
     found = [part for part in found if part.tokens]
     remarks = []
     if cleaned.removed_controls:
@@ -59,12 +64,12 @@ def read_own(text: str, parameter: Text, words: Words) -> tuple[tuple[tuple[str,
         remarks.append(words("text.cut_characters", limit=parameter.limit))
     for part in found[:MOST]:
         if part.cut:
-            remarks.append(words("text.cut_tokens", count=part.n_found, limit=TOKEN_LIMIT))
+            remarks.append(words("text.cut_tokens", count=part.n_found, limit=limit))
     if len(found) > MOST:
         remarks.append(words("text.many_sentences", count=len(found), limit=MOST))
     if not found:
         remarks.append(words("text.empty", used=parameter.default))
-        found = [split(part, TOKEN_LIMIT) for part in _BETWEEN.split(parameter.default)]
+        found = [split(part, limit) for part in _BETWEEN.split(parameter.default)]
     return tuple(part.tokens for part in found[:MOST]), remarks
 
 

@@ -161,6 +161,10 @@ def test_a_place_outside_the_batch_and_too_many_tokens_are_told():
     assert "Tokens in these sentences: 3." in app.info[0].value
     app = page({"s": "a b c d e f g h i j k l m n | o p q r s t u v w x y z"})
     assert "The sentences have 26 tokens. The page works with the first 24." in app.info[0].value
+    long = " ".join("ab" for _ in range(28))
+    app = page({"s": f"{long} | c d e", "tokens": "24"})
+    assert app.info[0].value.count("tokens") == 1, "one long sentence is not told twice, with two numbers"
+    assert "The sentences have 31 tokens. The page works with the first 24." in app.info[0].value
 
 
 def test_what_is_forgotten_is_what_pytorch_forgets():
