@@ -39,17 +39,17 @@ def controls() -> None:
 
 def of_side(side: str) -> None:
     """What one run is made of; what is seldom set stands behind a button that names what is set."""
-    page.number(f"layers_{side}", width=92)
-    page.choice(f"norm_{side}", width=112)
-    page.choice(f"rate_{side}", width=98)
-    page.number(f"warm_{side}", width=108)
+    page.number(f"layers_{side}", width=88)
+    page.choice(f"norm_{side}", width=104)
+    page.choice(f"rate_{side}", width=92)
+    page.number(f"warm_{side}", width=100)
     apart = figure.set_apart(side, page.values.as_dict(), page.words)
     label = (
         page.words("more.set", side=Raw(side.upper()), set=Raw(apart))
         if apart
         else page.words("more", side=Raw(side.upper()))
     )
-    with st.popover(label, width=126, key=f"training more {side}", on_change="rerun") as more:
+    with st.popover(label, width=154, key=f"training more {side}", on_change="rerun") as more:
         if more.open:
             page.choice(f"plan_{side}")
             page.choice(f"clip_{side}")
@@ -250,6 +250,9 @@ def heads(result: Result) -> None:
 def data(result: Result) -> None:
     st.markdown(tasks.facts(result, page.words))
     st.markdown(tasks.table(result, page.words))
+    if result.parameters["corpora"] and not result.facts["task"].has_source:
+        st.caption(page.words("data.masked"))
+        page.link_to("architectures")
 
 
 def current() -> tuple[Shown, Result]:
@@ -314,8 +317,8 @@ def training() -> None:
         page.controls()
     ):  # first, since nothing here is dragged, and Start must not be there before its settings
         controls()
-    with page.controls("runs"):
-        for side in SIDES:
+    for column, side in zip(st.columns(2, gap="small"), SIDES, strict=True):
+        with column, page.controls(f"run {side}"):
             of_side(side)
     start_for_question()
     page.predict(PREDICTIONS, outcome_of)
