@@ -42,12 +42,13 @@ def compute(tokens, length, worked, kinds, numbers, drawn, layers) -> Result:
     mask = combined_mask(kinds, t, length, settings, grid)
     q, k, v, scale = mask_inputs(tokens, settings.seed, D_K, worked)
     trace = attention(q, k, v, mask, scale=scale)
-    counts = reached_counts(mask, figure.MOST_LAYERS)
+    every = reached_counts(mask, figure.MOST_LAYERS)  # [layers, T]
+    counts = every[:, :length]  # of the real queries: what padding hears is thrown away
 
     values = {"scores": trace.scaled, "mask": mask.double(), "weights": trace.weights}
     values["reach"] = first_layer(mask, layers).double()
     arrays = {n: Array.of(x, tokens, tokens, axes=("query", "key")) for n, x in values.items()}
-    kept, reached = kept_pairs(mask), counts[layers - 1]
+    kept, most = kept_pairs(mask), counts[layers - 1].max(0)
     facts = {
         "each": {kind: one.numpy() for kind, one in each.items()},
         "q": q.numpy(),
@@ -58,11 +59,12 @@ def compute(tokens, length, worked, kinds, numbers, drawn, layers) -> Result:
         "pairs": t * t,
         "share": kept / (t * t),
         "share_with_self": int((mask | torch.eye(t, dtype=torch.bool)).sum()) / (t * t),
-        "reach_share": int(reached.sum()) / (t * t),
+        "reach_share": int(every[layers - 1].sum()) / (t * t),
+        "connected": int(every[-1].sum()) / (t * t),
         "empty_rows": int((~mask.any(-1)).sum()),
-        "most_seen": int(mask.sum(-1).max()),
-        "most_reached": int(reached.max()),
-        "most_at": int(reached.argmax()),
+        "most_seen": int(mask[:length].sum(-1).max()),
+        "most_reached": int(most.values),
+        "most_at": int(most.indices),
         "counts": counts.numpy(),
     }
     told = dict(zip(NUMBERS, numbers, strict=True)) | {"mask": kinds[0], "also": kinds[1], "kinds": kinds}

@@ -48,6 +48,9 @@ RULES = {
 }
 
 
+TAKING = {"lang": "en", "text": "four", "sentence": "1", "tokens": "22", "window": "4", "stride": "4"}
+
+
 @pytest.mark.parametrize("kind", RULES)
 @pytest.mark.parametrize("layers", [1, 3])
 def test_kept_pairs_and_reach_are_those_counted_here(kind, layers, caplog):
@@ -55,6 +58,7 @@ def test_kept_pairs_and_reach_are_those_counted_here(kind, layers, caplog):
     query = {
         "lang": "en",
         "text": "four",
+        "sentence": "1",
         "tokens": "22",
         "mask": kind,
         "also": "none",
@@ -64,7 +68,7 @@ def test_kept_pairs_and_reach_are_those_counted_here(kind, layers, caplog):
     assert_whole(app, caplog)
     mask = counted(rule, 22)
     assert f"keeps {mask.sum()} of 484 pairs, {100 * mask.sum() / 484:.3g} % of T²" in prose(app)
-    most = int(reached(mask, layers).sum(-1).max())
+    most = int(reached(mask, layers)[:19].sum(-1).max())  # over the real queries
     story = prose(app)
     assert (
         f"Counted here: {most}," in story
@@ -75,9 +79,64 @@ def test_kept_pairs_and_reach_are_those_counted_here(kind, layers, caplog):
 
 
 def test_two_masks_keep_what_both_keep():
-    query = {"lang": "en", "text": "four", "tokens": "22", "mask": "causal", "also": "padding"}
+    query = TAKING | {"mask": "causal", "also": "padding"}
     both = counted(lambda i, j: j <= i and j < 19, 22)
     assert f"keeps {both.sum()} of 484 pairs" in prose(open_page("masks", query))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ("window", "padding", ("Sliding window", "Padding")),
+        ("padding", "strided", ("Padding", "Strided")),
+        ("causal", "longformer", ("Causal", "Longformer")),
+    ],
+)
+def test_two_masks_are_also_counted_one_by_one(first, second, names):
+    rules = {kind: rule for kind, (_, rule) in RULES.items()} | {
+        "longformer": lambda i, j: abs(i - j) <= 2 or i == 0 or j == 0
+    }
+    kept = [counted(rules[kind], 22).sum() for kind in (first, second)]
+    told = prose(open_page("masks", TAKING | {"mask": first, "also": second}))
+    assert f"Alone, “{names[0]}” keeps {kept[0]} and “{names[1]}” keeps {kept[1]}." in told
+
+
+@pytest.mark.parametrize("pair", [("none", "causal"), ("causal", "none"), ("causal", "causal")])
+def test_one_mask_is_told_the_same_wherever_it_is_chosen(pair):
+    told = prose(open_page("masks", TAKING | dict(zip(("mask", "also"), pair, strict=True))))
+    assert "keeps 253 of 484 pairs, 52.3 % of T². A causal mask keeps T(T + 1)/2 pairs" in told
+
+
+@pytest.mark.parametrize("pair", [("padding", "window"), ("none", "window"), ("window", "window")])
+def test_the_formula_of_a_window_does_not_depend_on_where_it_is_chosen(pair):
+    query = TAKING | {"layers": "3"} | dict(zip(("mask", "also"), pair, strict=True))
+    app = open_page("masks", query, tab="reach")
+    assert "L(w − 1) + 1 = 10 tokens. Counted here: 10" in prose(app)
+    assert "| L(w − 1) + 1 | 4 | 7 | 10 |" in prose(app)
+
+
+def test_what_padding_hears_is_not_counted_as_reach():
+    # 我爱学习 and three positions of padding: the last real token has been reached by four, the padding by more.
+    query = {"lang": "en", "sentence": "3", "window": "3", "layers": "2"}
+    mask = counted(lambda i, j: 0 <= i - j < 3 and j < 4, 7)
+    real = reached(mask, 2)[:4].sum(-1)
+    assert (real.max(), reached(mask, 2).sum(-1).max()) == (4, 5)
+    app = open_page("masks", query, tab="reach")
+    assert "= 5 tokens. Counted here: 4, for token 4 ` 习 `. The sentence ends before the formula" in prose(
+        app
+    )
+    assert f"{100 * reached(mask, 12).sum() / 49:.3g} % of all pairs are connected" in prose(app)
+
+
+def test_two_patterns_at_once_have_no_formula():
+    query = TAKING | {"mask": "window", "also": "dilated", "layers": "3"}
+    assert "L(w − 1) + 1 =" not in prose(open_page("masks", query))
+
+
+def test_the_first_view_has_padding_to_hide():
+    told = prose(open_page("masks", {"lang": "en"}))
+    assert "1 position is padding; real tokens: 6. No real query gives the padding any weight." in told
+    assert "6 ` mat ` ← 4 ` on ` ← 2 ` cat `" in told
 
 
 def test_formula_and_count_stand_side_by_side():
@@ -123,7 +182,7 @@ def test_every_kind_of_number_has_its_story(cell, lang, caplog):
     ],
 )
 def test_reach_is_told_as_a_path(cell, layers, told):
-    app = open_page("masks", {"lang": "en", "cell": cell, "layers": str(layers)})
+    app = open_page("masks", {"lang": "en", "sentence": "1", "cell": cell, "layers": str(layers)})
     assert told in prose(app)
     if cell == "reach.4.0":
         assert "5 ` cross ` ← 3 ` did ` ← 1 ` the `" in prose(app)
@@ -132,9 +191,8 @@ def test_reach_is_told_as_a_path(cell, layers, told):
 @pytest.mark.parametrize("kind", course.PAGES["masks"].parameter("mask").codes)
 @pytest.mark.parametrize("cell", ["mask.4.4", "mask.0.6"])
 def test_each_kind_says_why_a_pair_is_kept_or_hidden(kind, cell, caplog):
-    app = open_page(
-        "masks", {"lang": "en", "mask": kind, "also": "none", "cell": cell, "globals": "0", "randoms": "0"}
-    )
+    query = {"mask": kind, "also": "none", "cell": cell, "sentence": "1", "globals": "0", "randoms": "0"}
+    app = open_page("masks", {"lang": "en"} | query)
     assert_whole(app, caplog)
     kept = cell == "mask.4.4" or kind in ("none", "padding")
     start = "may look at key" if kept else "may not look at key"
@@ -272,7 +330,7 @@ def clicks(monkeypatch):
 
 
 def test_a_drawn_mask_is_in_the_link_and_comes_back(clicks, caplog):
-    app = open_page("masks", {"lang": "en", "draw": "1", "layers": "1"})
+    app = open_page("masks", {"lang": "en", "draw": "1", "layers": "1", "also": "none"})
     link = link_of(clicks(app, (0, 6), (1, 1), (0, 6), (6, 0)))
     assert (link["mask"], link["also"]) == ("drawn", "none")
     wanted = counted(lambda i, j: 0 <= i - j < 3, 7)
@@ -317,7 +375,7 @@ def test_two_masks_are_compared(caplog):
     assert_whole(app, caplog)
     assert "**Mask**: Causal in A, Sliding window in B" in prose(app)
     table = next(m.value for m in app.markdown if m.value.startswith("| Number"))
-    assert "| Pairs kept | 28 | 18 | −10 |" in table
+    assert "| Pairs kept | 28 | 17 | −11 |" in table
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -7,7 +7,7 @@ from ui.parameters import Cell, Choice, Grid, Pinned, Switch, Text, Whole
 MASKS = (
     Choice("text", ("own", "four", "worked"), "own"),
     Text("s", "the animal did not cross the street | the cat sat on the mat | 我爱学习", limit=200),
-    Whole("sentence", 1, 4, 1),
+    Whole("sentence", 1, 4, 2),
     Whole("tokens", 1, 24, 16),
     Choice("mask", KINDS, "window"),
     Choice("also", KINDS[:-1], "padding"),
@@ -32,7 +32,7 @@ EXPERIMENTS = (
     Whole("hide_row", 1, 4, 2),
     Whole("hide_keep", 0, 4, 0),
     Choice("conv_step", CONVENTIONS, "layer"),
-    Cell("conv_cell", CONVENTIONS, ("layer", 4, 0), limit=24),
+    Cell("conv_cell", CONVENTIONS, ("layer", 5, 1), limit=24),
 )
 FUNCTIONS = ("causal", "padding", "prefix_lm", "sliding_window", "dilated", "longformer", "bigbird")
 FUNCTIONS += ("strided", "fixed", "combine", "reach")
@@ -42,7 +42,7 @@ PAGE = Page(
     parameters=(
         *MASKS,
         Choice("step", STEPS, "mask"),
-        Cell("cell", STEPS, ("reach", 4, 0), limit=24),
+        Cell("cell", STEPS, ("reach", 5, 1), limit=24),
         Switch("draw", False),
         Pinned("a", MASKS),
         *EXPERIMENTS,

@@ -143,18 +143,37 @@ def _why_reach(result: Result, i: int, j: int, words: Words, told: dict) -> str:
 
 def notices(result: Result, words: Words) -> list[str]:
     """What to notice: what the masks keep, how far the layers carry, what becomes of padding, empty rows."""
-    facts, p = result.facts, result.parameters
+    facts = result.facts
     told = {"kept": facts["kept"], "pairs": facts["pairs"], "share": Raw(percent(facts["share"]))}
     kind = words(f"notice.kind.{_case(result)}", **_numbers(result))
-    if p["also"] != "none":
-        alone = words("notice.alone", name=Raw(words(f"choice.mask.{p['mask']}")))
-        kind = words.sentences((alone, kind))
     return [
-        words.sentences((words("notice.kept", **told), kind)),
+        words.sentences((words("notice.kept", **told), *_alone(result, words), kind)),
         reached(result, words),
         *_padding(result, words),
         *([words("notice.empty", rows=facts["empty_rows"])] if facts["empty_rows"] else []),
     ]
+
+
+def rules(p: dict) -> tuple[str, ...]:
+    """The kinds of mask that are at work, each once; ("none",) without one."""
+    chosen = tuple(dict.fromkeys(kind for kind in (p["mask"], p["also"]) if kind != "none"))
+    return chosen or ("none",)
+
+
+def _alone(result: Result, words: Words) -> list[str]:
+    """What each of two masks would keep without the other."""
+    at_work = rules(result.parameters)
+    if len(at_work) == 1:
+        return []
+    names = [Raw(words(f"choice.mask.{kind}")) for kind in at_work]
+    kept = [int(result.facts["each"][kind].sum()) for kind in at_work]
+    return [words("notice.alone", name=names[0], first=kept[0], other=names[1], second=kept[1])]
+
+
+def is_window(p: dict) -> bool:
+    """Whether L(w − 1) + 1 counts what is reached: a window, dilated or not, and at most padding besides."""
+    at_work = set(rules(p)) - {"padding"}
+    return len(at_work) == 1 and at_work <= set(PATTERNS)
 
 
 def _numbers(result: Result) -> dict:
@@ -170,8 +189,8 @@ def _keys(p: dict) -> int:
 
 
 def _case(result: Result) -> str:
-    """The kind of the first mask; at the settings at which a kind turns into another one, a case of its own."""
-    p, t, kind = result.parameters, len(result.hidden), result.parameters["mask"]
+    """The kind of the first mask at work; where its numbers turn it into another one, a case of its own."""
+    p, t, kind = result.parameters, len(result.hidden), rules(result.parameters)[0]
     alone = p["window"] < 2 if kind in ("longformer", "bigbird") else _keys(p) == 1
     cases = {
         "padding": [(p["length"] == t, "padding_none")],
@@ -196,7 +215,7 @@ def reached(result: Result, words: Words) -> str:
     told = {"layers": p["layers"], "counted": facts["most_reached"], "t": len(result.hidden)}
     told |= {"seen": facts["most_seen"], "i": facts["most_at"] + 1}
     told["query"] = result.arrays["mask"].rows[facts["most_at"]]
-    if p["mask"] in PATTERNS and p["also"] in ("none", "padding"):
+    if is_window(p):
         formula = window_reach(p["window"], p["layers"], p["two_sided"])
         key = "notice.formula_two" if p["two_sided"] else "notice.formula"
         ending = "notice.formula_met" if formula == told["counted"] else "notice.formula_cut"

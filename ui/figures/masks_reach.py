@@ -6,7 +6,7 @@ import numpy as np
 
 from core.attention.receptive import window_reach
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
-from ui.figures.masks import MOST_LAYERS, PATTERNS, percent, reached
+from ui.figures.masks import MOST_LAYERS, is_window, percent, reached
 from ui.numbers import listed
 from ui.result import Result
 from ui.words import Raw, Words
@@ -37,7 +37,7 @@ def chart(result: Result, words: Words) -> Chart:
 def formula_of(result: Result) -> np.ndarray | None:
     """L(w − 1) + 1 for every number of layers, where the mask is one that it holds for."""
     p = result.parameters
-    if p["mask"] not in PATTERNS or p["also"] not in ("none", "padding"):
+    if not is_window(p):
         return None
     return np.array([window_reach(p["window"], int(n), p["two_sided"]) for n in LAYERS])
 
@@ -46,7 +46,7 @@ def notices(result: Result, words: Words) -> list[str]:
     """The sentence of the page, and when everything has reached some token."""
     counts, t = result.facts["counts"], len(result.hidden)
     full = np.nonzero(counts.max(-1) == t)[0]
-    told = {"t": t, "share": Raw(percent(counts[-1].sum() / t**2)), "layers": MOST_LAYERS}
+    told = {"t": t, "share": Raw(percent(result.facts["connected"])), "layers": MOST_LAYERS}
     sentences = [reached(result, words)]
     if len(full):
         sentences.append(words("reach.notice.full", needed=int(full[0]) + 1, **told))
