@@ -18,8 +18,9 @@ from ui.course.training import PAGE
 from ui.figures import training as figure
 from ui.figures import training_charts as charts
 from ui.figures.training_desk import server
+from ui.figures.training_notices import turned
 from ui.figures.training_presets import PRESETS
-from ui.figures.training_side import every, settings_of
+from ui.figures.training_side import Side, every, settings_of
 from ui.frame import takeaway
 from ui.numbers import number
 from ui.run_worker import slim
@@ -289,6 +290,57 @@ def test_the_checks_hold(values, caplog):
     app = page(values, tab="code")
     assert_whole(app, caplog)
     assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("values", "set_apart"),
+    [
+        ({}, {"en": "", "zh": ""}),
+        (
+            {"res_a": False, "clip_a": "0.25"},
+            {"en": "no residual · clipped at 0.25", "zh": "无残差 · 裁剪到 0.25"},
+        ),
+        (
+            {"plan_a": "cosine", "drop_a": "0.5", "smooth_a": "0.1"},
+            {"en": "cosine · dropout 0.5 · smoothing 0.1", "zh": "余弦下降 · dropout 0.5 · 平滑 0.1"},
+        ),
+    ],
+)
+def test_what_stands_behind_a_button_is_named_on_it_and_kept(values, set_apart, caplog):
+    for lang in LANGUAGES:
+        assert figure.set_apart("a", DEFAULTS | values, Words(lang, "training")) == set_apart[lang]
+        assert figure.set_apart("b", DEFAULTS | values, Words(lang, "training")) == ""
+    app = page(values)
+    app.number_input(key="training.layers_a").set_value(3).run()
+    assert link_of(app).items() >= query(values | {"layers_a": 3}).items()
+    assert not [box for box in app.selectbox if box.key == "training.drop_a"]
+    app.session_state["training more a"] = True
+    app.run()
+    assert_whole(app, caplog)
+    assert app.selectbox(key="training.drop_a").value == (DEFAULTS | values)["drop_a"]
+    app.selectbox(key="training.drop_a").set_value("0.2").run()
+    assert_whole(app, caplog)
+    assert link_of(app)["drop_a"] == "0.2"
+
+
+def test_a_held_out_loss_that_jumps_once_is_not_called_overfitting():
+    settings = settings_of(DEFAULTS)[0]
+    falling, looked = np.linspace(3, 0.5, 160), np.array([1, *range(8, 161, 8)])
+    rest = {
+        "rates": falling,
+        "norms": falling,
+        "accuracy": looked,
+        "gradients": looked,
+        "maps": (),
+        "failed": 0,
+    }
+
+    def side(held_out):
+        return Side(settings, falling, looked=looked, held_out=np.array(held_out), **rest)
+
+    assert turned(side([*np.linspace(3, 0.7, 20), 0.9])) is None
+    assert turned(side([*np.linspace(3, 0.7, 18), 0.9, 0.71, 0.9])) is None
+    assert turned(side([*np.linspace(3, 0.7, 18), 0.8, 0.85, 0.9])) == (136, pytest.approx(0.7), 0.9)
 
 
 def test_play_goes_through_the_looks_and_ends(caplog):

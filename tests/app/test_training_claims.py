@@ -73,7 +73,7 @@ def true(key: str, told: dict, result: Result) -> bool:
         "notice.not_never": lambda: True,
         "notice.half_both": lambda: all(np.mean([s.loss for s in taken(result.facts["sides"][n].settings)][told[f"half_{n}"] - 5 : told[f"half_{n}"]]) < told["limit"] for n in SIDES),
         "notice.half_one": lambda: all(np.mean(other.losses[i : i + 5]) >= told["limit"] for i in range(max(0, len(other.losses) - 4))),
-        "notice.turned": lambda: side.settings.task in ("chinese", "english") and told["end"] > 1.05 * told["low"] == 1.05 * side.held_out.min() and told["now"] < told["then"],
+        "notice.turned": lambda: side.settings.task in ("chinese", "english") and side.held_out[-3:].min() > 1.05 * told["low"] == 1.05 * side.held_out.min() and told["step"] < side.looked[-3] and told["now"] < told["then"],
         "notice.dropout_saves": lambda: told["held"] < told["held_less"] and told["train"] > told["train_less"] and side.settings.dropout > other.settings.dropout,
         "notice.dropout_costs": lambda: told["held"] > told["held_less"] and side.settings.dropout > other.settings.dropout,
         "notice.gradient": lambda: np.isclose(told["ratio"], told["high"] / told["low"]) and told["high"] >= told["low"],

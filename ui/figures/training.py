@@ -154,7 +154,9 @@ def name_of(side: str, result: Result, words: Words) -> str:
     p = result.parameters
     differ = [name for name in OWN if p[f"{name}_a"] != p[f"{name}_b"]]
     parts = [part(name, p[f"{name}_{side}"], words) for name in differ[:3]]
-    return f"{side.upper()}: {' · '.join(parts)}" if parts else side.upper()
+    if not parts:
+        return side.upper()
+    return words.plain("name.side", side=side.upper(), parts=" · ".join(parts))
 
 
 def part(name: str, value: Any, words: Words) -> str:

@@ -17,6 +17,7 @@ from ui.words import Raw, Words
 LEARNED = 0.5  # a loss below so much of the frequency-only one counts as learned
 ROSE = 1.05  # times its lowest: a held-out loss that ends above has turned, if it is more than
 RISE = 0.02  # nats, too
+LATELY = 3  # looks for which it has to
 FELL = 0.98  # times what it was at that low: a training loss that ends below has gone on falling
 SURE = 0.4  # a head that gives so much of its weight, on average, does that for its living
 HELPS = 0.2  # a head below that gives so much to the previous token can tell the one above what stood there
@@ -105,12 +106,16 @@ def _speed(result: Result, words: Words) -> list[str]:
 
 
 def turned(side: Side) -> tuple[int, float, float] | None:
-    """Step and value of the lowest held-out loss, and the last one, where it has risen while training loss fell."""
-    if len(side.looked) < 4 or not np.isfinite(side.held_out).all():
+    """Step and value of the lowest held-out loss, and the last one, where it has risen while training loss fell.
+
+    A single look may be bad luck: the last few must all lie above.
+    """
+    if not len(side.looked) or not np.isfinite(side.held_out).all():
         return None
     low = int(side.held_out.argmin())
     step = int(side.looked[low])
-    if side.held_out[-1] <= max(ROSE * side.held_out[low], side.held_out[low] + RISE):
+    after = side.held_out[low + 1 :][-LATELY:]
+    if len(after) < LATELY or after.min() <= max(ROSE * side.held_out[low], side.held_out[low] + RISE):
         return None
     then = float(side.losses[max(0, step - 10) : step].mean())
     if side.end > FELL * then:
