@@ -10,13 +10,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from core.block.depth import DepthSettings, depth_experiment, drawn, over_seeds, read_out_loss, stream
+from core.block.depth import DepthSettings, drawn
 from tests.app.harness import assert_whole, lines_of_code, link_of, open_page
 from tests.app.test_takeaway import matrices, run
 from ui.figures import residual as figure
 from ui.figures import residual_alike as alike
 from ui.figures import residual_charts as charts
-from ui.figures.residual_deep import REFERENCE
 from ui.figures.residual_notices import notices
 from ui.frame import takeaway
 from ui.numbers import number
@@ -236,42 +235,6 @@ def test_what_to_notice_holds_at_any_setting():
     assert len(seen) > 15, seen
 
 
-@pytest.mark.parametrize("init", ["fan_in", "he"])
-@pytest.mark.parametrize("residual", [True, False])
-@pytest.mark.parametrize("norm", ["pre", "post", "none"])
-def test_gradients_that_are_rounding_are_not_passed_off_as_measured(norm, residual, init):
-    """The same stack with 64-bit numbers: where it disagrees, the page says so."""
-    for seed in range(3):
-        own = {"norm_a": norm, "res_a": residual, "init_a": init, "layers": 12, "seed": seed}
-        result, words = figure.result(DEFAULTS | own), Recorder()
-        notices(result, words)
-        settings = figure.settings(norm, residual, init, 12, 64, seed)
-        x, targets, readout, stack = drawn(settings, seed)
-        states = stream(settings, stack.double(), x.double())
-        loss = read_out_loss(settings, states[-1], readout.double(), targets)
-        weights = [block.feed_forward.w1.weight for block in stack.blocks]
-        exact = np.array([float(g.norm()) for g in torch.autograd.grad(loss, weights)])
-        agree = np.allclose(result.facts["a"].gradient, exact, rtol=0.05)
-        warned = any(key == "notice.rounding" and told["side"].startswith("A") for key, told in words.said)
-        assert agree or warned, (seed, result.facts["a"].gradient, exact)
-
-
-@pytest.mark.parametrize(
-    ("layers", "residual", "init"), [(2, True, "fan_in"), (3, True, "xavier"), (2, False, "he")]
-)
-def test_gradients_that_64_bits_confirm_are_not_called_rounding(layers, residual, init):
-    settings = figure.settings("none", residual, init, layers, 64, 0)
-    x, targets, readout, stack = drawn(settings, 0)
-    states = stream(settings, stack.double(), x.double())
-    loss = read_out_loss(settings, states[-1], readout.double(), targets)
-    exact = [g.norm() for g in torch.autograd.grad(loss, [b.feed_forward.w1.weight for b in stack.blocks])]
-    own = {"norm_a": "none", "res_a": residual, "init_a": init, "layers": layers}
-    result, words = figure.result(DEFAULTS | own), Recorder()
-    np.testing.assert_allclose(result.facts["a"].gradient, exact, rtol=1e-4)
-    notices(result, words)
-    assert "notice.rounding" not in [key for key, _ in words.said]
-
-
 def test_a_likeness_lost_to_some_vectors_of_0_is_not_blamed_on_large_numbers():
     """One layer before the whole stream is 0, a few of its vectors are: their length has a mean above 0, no likeness."""
     gone = {"norm_b": "none", "res_b": False, "init_b": "gpt2", "layers": 12, "width": "16"}
@@ -307,21 +270,6 @@ def test_the_questions_have_the_answers_that_their_reasons_give(name, right):
         before, after = (figure.result(s | {"seed": seed}) for s in (start, start | dict(asked.change)))
         assert asked.verdict(before, after) == {right}
         assert np.isfinite(list(asked.measure(before, after).values())).all()
-
-
-def test_the_measurement_that_is_quoted_can_be_made_again():
-    quoted = {row[0]: row for row in REFERENCE}
-    for name, norm, residual in (("pre", "pre", True), ("neither", "none", False)):
-        trace = depth_experiment(
-            DepthSettings(norm, residual, 24, d_model=128, batch=8, seeds=(0, 1, 2, 3, 4))
-        )
-        first, last = (float(over_seeds(trace.gradient)[0][place]) for place in (0, -1))
-        for value, cell in (
-            (first, quoted[name][1]),
-            (last, quoted[name][2]),
-            (float(over_seeds(trace.norm)[0][-1]), quoted[name][3]),
-        ):
-            assert float(cell.split()[0]) == pytest.approx(value, rel=0.03)
 
 
 def test_dropout_says_what_the_draws_give():
