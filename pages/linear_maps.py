@@ -71,6 +71,7 @@ def product_rule() -> None:
     st.markdown(product.verdict(shapes, page.words))
     multiplied = product.compute(shapes)
     if multiplied is None:
+        st.caption(page.words("product.not_drawn", most=product.DRAWN))
         return
     rows, summary = product.matrices(multiplied, page.words), product.summary(multiplied, page.words)
     page.matrices(rows, summary=summary, focus="product_step", cell="product_cell")

@@ -163,6 +163,15 @@ def test_every_number_of_the_product_has_its_story(cell, lang, caplog):
         assert terms.count(r"\cdot") == 4
 
 
+@pytest.mark.parametrize("shapes", [("4, 16, 512", "512, 512"), ("9, 2", "2, 9"), ("9, 2", "3, 9")])
+def test_why_no_numbers_are_drawn_is_said(shapes):
+    app = opened(dict(zip(("shape_a", "shape_b"), shapes, strict=True)), tab="product")
+    assert [c.value for c in app.caption] == [
+        "Numbers are drawn where both have two axes and none is longer than 8."
+    ]
+    assert not opened({"shape_a": "8, 2", "shape_b": "3, 8"}, tab="product").caption
+
+
 def test_a_cell_outside_the_product_is_said():
     assert "outside the present picture" in prose(
         opened({"shape_a": "1, 2", "shape_b": "2, 1", "product_cell": "pc.5.0"}, tab="product")
