@@ -306,3 +306,20 @@ def test_every_number_of_dropout_has_its_story(cell, lang, caplog):
     app = open_tab("dropout", {"drop_cell": cell}, lang)
     assert_whole(app, caplog)
     assert len(lines_of_code(app)) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "silent"),
+    [
+        ({}, False),
+        ({"mask": "window", "window": "1"}, True),  # softmax over one score has no gradient
+        ({"s": "a a a a", "mask": "none"}, True),  # equal values: no weight changes the output
+        ({"mask": "padding", "pad": "24"}, True),
+        ({"grad": "one", "grad_row": "1"}, True),
+        ({"grad": "one", "grad_row": "3"}, False),
+    ],
+)
+def test_the_misprint_is_called_wrong_by_numbers_only_where_it_shows(query, silent):
+    told = prose(open_tab("backward", query))
+    assert ("goes unnoticed" in told) == silent
+    assert ("that of the right dS is" in told) == (not silent)

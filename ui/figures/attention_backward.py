@@ -165,9 +165,10 @@ def notices(result: Result, words: Words) -> list[str]:
         )
     )
     sentences.append(words("grad.notice.sums", largest=np.abs(ds.sum(1)).max()))
+    silent = max(np.abs(ds).max(), result.facts["misprint_error"]) < ROUNDING
     sentences.append(
         words(
-            "grad.notice.misprint",
+            "grad.notice.misprint_silent" if silent else "grad.notice.misprint",
             wrong=np.abs(result.facts["misprint"]).max(),
             right=np.abs(ds).max(),
             error=result.facts["misprint_error"],
