@@ -111,19 +111,27 @@ def read_out_loss(s: DepthSettings, last: Tensor, readout: Tensor, targets: Tens
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def token_cosines(settings: DepthSettings, layer: int) -> Tensor:
-    """Cosine between every two tokens of the first sentence after a layer (0: the embeddings), [T, T], float64.
+def token_products(settings: DepthSettings, layer: int) -> Tensor:
+    """x_i · x_j for every two tokens of the first sentence after a layer (0: the embeddings), [T, T], float64.
 
-    First of the seeds; forward only. NaN in the rows of a token whose vector is 0 or beyond float32.
-    Raises ValueError for a layer that is not there.
+    First of the seeds; forward only. Raises ValueError for a layer that is not there.
     """
     if not 0 <= layer <= settings.n_layers:
         raise ValueError(f"layer must be between 0 and {settings.n_layers}, got {layer}")
     x, _, _, stack = drawn(settings, settings.seeds[0])
     with torch.no_grad():
         state = stream(settings, stack, x)[layer][0].double()  # [T, d]
-    unit = state / state.norm(dim=-1, keepdim=True)  # [T, d]
-    return unit @ unit.mT  # [T, T]
+    return state @ state.mT  # [T, T]
+
+
+def cosines_of(products: Tensor) -> Tensor:
+    """Cosines from inner products [T, T], whose diagonal holds the squared lengths.
+
+    NaN in the row and the column of a token whose vector is 0 or beyond float32.
+    """
+    length = products.diagonal().sqrt()  # [T]
+    cosines = products / (length[:, None] * length)  # [T, T]
+    return cosines
 
 
 def fresh_stack(s: DepthSettings, generator: torch.Generator) -> Stack:

@@ -257,6 +257,8 @@ def test_a_pair_is_told_with_what_it_began_with():
     start = F.cosine_similarity(x[20], x[3], dim=0).item()
     story = alike.why(alike.compute(result, 3), ("cos_a", 20, 3), Words("en", "residual"))
     assert f"Before layer 1 this pair had {number(start)}." in story
+    told = alike.why(alike.compute(result, 0), ("cos_a", 20, 3), Words("en", "residual"))
+    assert f"\\frac{{{number(float(x[20] @ x[3]))}}}{{{number(x[20].norm().item())}\\cdot" in told
 
 
 @pytest.mark.parametrize(

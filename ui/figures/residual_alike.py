@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import streamlit as st
+import torch
 
-from core.block.depth import token_cosines
+from core.block.depth import cosines_of, token_products
 from ui.figures.charts import Chart, Curve, curves
 from ui.figures.residual import SIDES, measure, name_of, settings
 from ui.figures.residual_charts import layer_axis, powers, powers_axis
@@ -20,19 +21,24 @@ LOWEST = 1e-13  # below it 1 − cosine is rounding of float32 inputs
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def pairs(norm: str, res: bool, init: str, layers: int, width: int, seed: int, layer: int) -> np.ndarray:
-    """Cosine of every two tokens of the first sentence after a layer, [T, T]."""
-    return token_cosines(settings(norm, res, init, layers, width, seed), layer).numpy()
+    """x_i · x_j for every two tokens of the first sentence after a layer, [T, T]."""
+    return token_products(settings(norm, res, init, layers, width, seed), layer).numpy()
+
+
+def cosines(products: np.ndarray) -> np.ndarray:
+    """The cosines of these products, [T, T]."""
+    return cosines_of(torch.from_numpy(products)).numpy()
 
 
 def compute(result: Result, layer: int) -> Result:
     """The cosines of both sides after the layer, or after the last one where there are fewer."""
     layer = min(layer, result.parameters["layers"])
-    arrays = {}
+    arrays, products = {}, {}
     for side in SIDES:
-        found = pairs(**result.facts["settings"][side], layer=layer)
-        labels = tuple(map(str, range(1, len(found) + 1)))
-        arrays[f"cos_{side}"] = Array(found, labels, labels, ("token", "token"))
-    return Result(result.parameters | {"layer": layer}, arrays, result.facts)
+        products[side] = pairs(**result.facts["settings"][side], layer=layer)
+        labels = tuple(map(str, range(1, len(products[side]) + 1)))
+        arrays[f"cos_{side}"] = Array(cosines(products[side]), labels, labels, ("token", "token"))
+    return Result(result.parameters | {"layer": layer}, arrays, result.facts | {"products": products})
 
 
 def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
@@ -61,15 +67,18 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
     name, row, column = cell
     told = {"side": Raw(name_of(name[-1], shown, words)), "i": row + 1, "j": column + 1}
     told |= {"value": float(shown.values(name)[row, column]), "layer": shown.parameters["layer"]}
+    products = shown.facts["products"][name[-1]]
+    lengths = np.sqrt(products.diagonal()[[row, column]])
+    told |= {"product": float(products[row, column]), "one": float(lengths[0]), "other": float(lengths[1])}
     if row == column:
         return words("why.cosine_self", **told)
-    before = pairs(**shown.facts["settings"][name[-1]], layer=0)
+    before = cosines(pairs(**shown.facts["settings"][name[-1]], layer=0))
     return words("why.cosine", start=float(before[row, column]), **told)
 
 
 def code_of(name: str) -> tuple[str, str]:
     """Where the core makes the cosines."""
-    return "core.block.depth.token_cosines", "unit"
+    return "core.block.depth.cosines_of", "cosines"
 
 
 def summary(shown: Result, words: Words) -> str:

@@ -7,7 +7,15 @@ import torch
 import torch.nn.functional as F
 
 from core.attention.masks import causal
-from core.block.depth import DepthSettings, depth_experiment, drawn, mean_cosine, over_seeds, token_cosines
+from core.block.depth import (
+    DepthSettings,
+    cosines_of,
+    depth_experiment,
+    drawn,
+    mean_cosine,
+    over_seeds,
+    token_products,
+)
 from core.block.initialisation import seeded_stack
 
 SETTINGS = {
@@ -197,12 +205,21 @@ def test_cosines_of_all_pairs_have_the_mean_that_the_experiment_tells():
     settings = DepthSettings("post", True, 3, d_model=16, n_heads=2, n_tokens=6, batch=1, seeds=(5,))
     found = depth_experiment(settings).similarity[0]
     for layer in range(4):
-        cosines = token_cosines(settings, layer)
+        products = token_products(settings, layer)
+        cosines = cosines_of(products)
         off = cosines[~torch.eye(6, dtype=torch.bool)]
         assert off.mean().item() == pytest.approx(found[layer].item(), abs=1e-9)
         torch.testing.assert_close(cosines.diagonal(), torch.ones(6, dtype=torch.float64))
+    x = drawn(settings, 5)[0][0].double()  # [T, d]
+    pairs = F.cosine_similarity(x[:, None], x[None], dim=-1)  # [T, T]
+    torch.testing.assert_close(cosines_of(token_products(settings, 0)), pairs)
+    x[2] = 0
+    gone = cosines_of(x @ x.mT).isnan()
+    assert gone[2].all()
+    assert gone[:, 2].all()
+    assert gone.sum() == 11
     with pytest.raises(ValueError, match="between 0 and 3"):
-        token_cosines(settings, 4)
+        token_products(settings, 4)
 
 
 def test_a_stream_that_has_come_down_to_0_has_no_direction():
