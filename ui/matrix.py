@@ -21,6 +21,7 @@ import numpy as np
 import streamlit as st
 
 from ui.browser_code import component
+from ui.callbacks import whole
 from ui.words import Words
 
 Cell = tuple[str, int, int]  # (name of the matrix, row, column), counted from 0
@@ -156,6 +157,7 @@ def linked(
     """
     seen = f"{key}.seen"
 
+    @whole
     def report() -> None:
         event = _reported(rows, st.session_state.get(key), st.session_state.get(seen, 0))
         if event is not None and on_change is not None:

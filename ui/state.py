@@ -16,23 +16,22 @@ from urllib.parse import quote, urlencode
 import streamlit as st
 
 from ui import course
+from ui.callbacks import finish, whole
 from ui.course.page import Page
 from ui.parameters import Choice, Problem, Text, read_link, write_link
+from ui.told import RESENT, Told
 from ui.words import LANGUAGES
 
 _VALUES = "values"  # stem → parameter name → value
 _LANG = "lang"
 _WRITTEN = "link written"  # (stem, link): what the address bar should say since our last run
 _MOVED = "a widget was moved"
-_REPLACED = (
-    "values set by the server"  # widget key → (the value the browser may still hold, when it was replaced)
-)
-_UNSHOWN = "values not yet shown"  # widget key → when a finished run first sent its value, None before that
-ECHO = 1.0  # s within which a browser that has not yet seen a new value may send the old one once more
+_TOLD = "what the browser has been told"
 
 
 def choose_language() -> None:
     """Settle the language of this run: the link's, the session's, or at first the browser's."""
+    finish()
     asked = st.query_params.get("lang", "")
     if asked in LANGUAGES and not st.session_state.get(_MOVED):
         st.session_state[_LANG] = asked
@@ -45,10 +44,12 @@ def lang() -> str:
     return st.session_state.get(_LANG, "en")
 
 
+@whole
 def set_lang(code: str) -> None:
     """Change the language; everything else stays."""
     st.session_state[_LANG] = code
     st.session_state[_MOVED] = True
+    _told().acts += 1
     # A list in the browser holds the label of its choice, in the language it was chosen in. Setting every value
     # again makes it take the new label; else it would send the old one back with the next move.
     for stem, values in st.session_state.get(_VALUES, {}).items():
@@ -63,14 +64,13 @@ def set_lang(code: str) -> None:
 
 
 def _put(key: str, value: Any) -> None:
-    """Set a widget's value, and remember that the browser has to be told.
-
-    A run that is interrupted before it draws the widget tells nobody, and Streamlit does not try again. Nor does the
-    browser listen if the next run follows at once: a click made while the widgets were on their way starts one.
-    So a value is sent by every run until one begins that leaves the browser time to take it.
-    """
+    """Set a widget's value, and remember that the browser has to be told."""
     st.session_state[key] = value
-    st.session_state.setdefault(_UNSHOWN, {})[key] = None
+    _told().put(key)
+
+
+def _told() -> Told:
+    return st.session_state.setdefault(_TOLD, Told())
 
 
 class State:
@@ -84,6 +84,11 @@ class State:
         """Start a run, of the whole page or of its live part."""
         self._began = time.monotonic()
         self._drawn: set[str] = set()  # widget keys of this run
+        moves, echoes = _told().settle()
+        for (stem, name), value in moves.items():
+            self._all()[stem][name] = value
+        for stem, name in echoes:
+            _put(f"{stem}.{name}", self._all()[stem][name])
 
     def __getitem__(self, name: str) -> Any:
         return self._values()[name]
@@ -92,14 +97,16 @@ class State:
         """All values under their names."""
         return {p.name: self._values()[p.name] for p in self.page.parameters}
 
+    @whole
     def set(self, **values: Any) -> None:
         """Change values, and the widgets that show them, from a callback."""
-        replaced = st.session_state.setdefault(_REPLACED, {})
+        told = _told()
         for name, value in values.items():
             self.page.parameter(name)
-            replaced[self.key(name)] = (self._values()[name], time.monotonic())
+            told.replace(self.key(name), self._values()[name], time.monotonic())
             self._values()[name] = value
             _put(self.key(name), value)
+        told.acts += 1
         st.session_state[_MOVED] = True
 
     def key(self, name: str) -> str:
@@ -108,32 +115,33 @@ class State:
 
     def seed(self, name: str) -> str:
         """Give the widget its value before it is drawn, and return its key."""
-        key, unshown = self.key(name), st.session_state.setdefault(_UNSHOWN, {})
-        sent = unshown.get(key)
-        if sent is not None and self._began - sent > ECHO:
-            del unshown[key]
+        key = self.key(name)
         if key not in st.session_state:
             _put(key, self._values()[name])
-        elif key in unshown:
+        elif _told().is_to_be_sent(key, self._began):
             st.session_state[key] = self._values()[name]
         self._drawn.add(key)
         return key
 
+    @whole
     def moved(self, name: str) -> None:
         """Callback of a widget: take its value over.
 
         An emptied box gets its value back, and so does a list that sends a label, and a widget that only repeats what
-        `set` has just replaced: a click made before the browser knew the new value still carries the old one, and
-        that is no move.
+        `set` has replaced: a click made before the browser knew the new value still carries the old one, and that
+        is no move.
         """
-        key = self.key(name)
+        key, now, told = self.key(name), time.monotonic(), _told()
         value = st.session_state[key]
         value = tuple(value) if isinstance(value, list) else value
-        old, when = st.session_state.get(_REPLACED, {}).pop(key, (None, -ECHO))
-        if value is None or self._foreign(name, value) or (value == old and time.monotonic() - when < ECHO):
+        old = told.is_old(key, value, now)
+        if value is None or self._foreign(name, value) or (old and told.age(key, now) <= RESENT):
             _put(key, self._values()[name])
+        elif old and not isinstance(self.page.parameter(name), Text):  # a text is not typed again by chance
+            told.doubted[self.page.stem, name] = value  # `begin` decides, knowing all that the reader did
         else:
             self._values()[name] = value
+            told.acts += 1
         st.session_state[_MOVED] = True
 
     def _foreign(self, name: str, value: Any) -> bool:
@@ -165,8 +173,7 @@ class State:
     def leave(self) -> None:
         """End a run: write the complete link if it is not in the address bar already."""
         st.session_state.pop(_MOVED, None)
-        unshown, now = st.session_state.get(_UNSHOWN, {}), time.monotonic()
-        unshown |= {key: now for key in self._drawn if unshown.get(key, now) is None}
+        _told().finished(self._drawn, time.monotonic())
         link = write_link(self._values(), self.page.parameters, lang())
         if st.query_params.to_dict() != link:
             st.query_params.from_dict(link)

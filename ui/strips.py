@@ -16,6 +16,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from ui.browser_code import component
+from ui.callbacks import whole
 from ui.matrix import Cell, sendable
 from ui.words import Words
 
@@ -99,6 +100,7 @@ def draw(
     """Show the strips under `key`; `on_choose` gets the token that was clicked, as (strip, 0, place), or None."""
     seen = f"{key}.seen"
 
+    @whole
     def report() -> None:
         event = reported(strips, st.session_state.get(key))
         if event is not None and event[0] > st.session_state.get(seen, 0):

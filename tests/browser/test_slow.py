@@ -1,6 +1,7 @@
-"""A click that comes before the controls: they must show the values all the same."""
+"""A slow machine: nothing that a reader clicks is lost, and the controls show the values all the same."""
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.browser.harness import settle
 
@@ -21,4 +22,44 @@ def test_a_click_before_the_controls_are_there_leaves_them_their_values(serve, b
     settle(page)
     shown = [slider.get_attribute("aria-valuetext") for slider in page.get_by_role("slider").all()]
     assert shown == ["6", "5", "2.00"]
+    page.close()
+
+
+def first_row(page: Page) -> list[bool]:
+    """Which cells of the drawn mask's first row are on."""
+    labels = page.locator(".block[data-name=mask] .cell").evaluate_all(
+        "cells => cells.slice(0, 7).map((cell) => cell.getAttribute('aria-label') === '1')"
+    )
+    return labels
+
+
+def drawing(browser, url: str) -> Page:
+    """The page on masks, ready to be drawn on."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.goto(f"{url}/masks?lang=en&mask=causal&also=none&draw=1")
+    page.get_by_text("Draw", exact=True).first.wait_for()
+    page.wait_for_timeout(1200)
+    settle(page)
+    assert first_row(page) == [True] + 6 * [False]
+    return page
+
+
+def test_cells_clicked_while_runs_last_seconds_are_all_drawn(serve, browser):
+    page = drawing(browser, serve("tests/browser/apps/slow_app.py").url)
+    for column in (3, 4, 5):  # each click comes while the run of the one before it still draws the controls
+        page.locator(".block[data-name=mask] .cell").nth(column).click()
+        page.wait_for_timeout(700)
+    settle(page)
+    assert first_row(page) == [True, False, False, True, True, True, False]
+    page.close()
+
+
+def test_a_click_is_taken_over_though_the_language_is_switched_meanwhile(serve, browser):
+    page = drawing(browser, serve("tests/browser/apps/slow_callback_app.py").url)
+    for column, language in ((3, "中文"), (4, "English")):
+        page.locator(".block[data-name=mask] .cell").nth(column).click()
+        page.wait_for_timeout(100)
+        page.get_by_text(language, exact=True).first.click()
+        settle(page)
+    assert first_row(page) == [True, False, False, True, True, False, False]
     page.close()

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.text.tokens import clean, split
 from ui import course
+from ui.callbacks import whole
 from ui.parameters import Choice, Real, Several, Text, Whole
 from ui.state import State
 from ui.words import Raw, Words
@@ -74,6 +75,7 @@ class Controls:
         )
         return self[name]
 
+    @whole
     def _typed(self, parameter: Whole) -> None:
         """A number outside its limits becomes the nearest inside, in words: the browser would only refuse it."""
         key = self.values.key(parameter.name)
@@ -135,6 +137,7 @@ class Controls:
         `then` is called once a new text is there, to set what depends on it.
         """
 
+        @whole
         def changed(_: str) -> None:
             self.values.moved(name)
             then()
@@ -185,10 +188,12 @@ class Controls:
         def follow() -> None:
             self.values.set(**{count: min(len(self.read(name, self[name]).tokens), TOKEN_LIMIT)})
 
+        @whole
         def changed(_: str) -> None:
             self.values.moved(name)
             follow()
 
+        @whole
         def take(example: str) -> None:
             self.values.set(**{name: example})
             follow()

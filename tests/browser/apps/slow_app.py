@@ -2,6 +2,8 @@
 
 import time
 
+import streamlit as st
+
 from ui.frame import run_app
 from ui.frame.controls import Controls
 
@@ -9,8 +11,9 @@ quick = getattr(Controls.slider, "quick", Controls.slider)
 
 
 def slow(self, name, **look):
-    """The slider, late."""
-    time.sleep(1.2)
+    """The slider, late; most of all the first, so that a busy browser too is there before it."""
+    time.sleep(1.2 if st.session_state.get("slowed") else 4)
+    st.session_state["slowed"] = True
     return quick(self, name, **look)
 
 
