@@ -232,3 +232,31 @@ def test_what_fits_has_nothing_hatched():
     assert len(row) == 3
     assert all(one.hidden is None for one in row)
     np.testing.assert_array_equal(row[2].values, row[0].values @ row[1].values)
+
+
+def labels_of(entries, u=(-2.0, 1.0), b=(0.0, 0.0)) -> set[str]:
+    data = figure.chart(result(entries, u, b), Words("en", "linear_maps")).data
+    return set(data[data.layer == "label"].label) - {""}
+
+
+@pytest.mark.parametrize(
+    ("entries", "u", "written"),
+    [
+        ((0.6, 0.8, 0.8, -0.6), (2.0, 1.0), {"u = T(u)", "T(e₁)", "T(e₂)"}),  # u on the mirror
+        ((0.0, -1.0, 1.0, 0.0), (-2.0, 1.0), {"u", "T(u)", "T(e₁)", "T(e₂)"}),
+        ((1.0, 1.0, 0.5, 0.5), (-2.0, 1.0), {"u", "T(u)", "T(e₁) = T(e₂)"}),
+        ((0.0, 0.0, 0.0, 0.0), (-2.0, 1.0), {"u", "T(u) = T(e₁) = T(e₂)"}),
+        ((1.0, 0.1, 0.0, 1.0), (-2.0, 1.0), {"u, T(u)", "T(e₁)", "T(e₂)"}),  # T(u) = (−1.9, 1)
+    ],
+)
+def test_labels_that_would_overprint_are_written_as_one(entries, u, written):
+    assert labels_of(entries, u) == written
+
+
+def test_every_preset_but_the_identity_moves_the_first_u():
+    page = course.PAGES["linear_maps"]
+    u = np.array([page.parameter(name).default for name in ("u1", "u2")])
+    for name, preset in figure.PRESETS.items():
+        m = np.array([preset[entry] for entry in ("m11", "m12", "m21", "m22")]).reshape(2, 2)
+        moved = np.linalg.norm(m @ u - u)
+        assert (moved > 0.5) == (name != "identity"), (name, moved)

@@ -14,15 +14,16 @@ MAP = (
     Real("m12", -2.0, 2.0, 0.6, step=0.1),
     Real("m21", -2.0, 2.0, -0.4, step=0.1),
     Real("m22", -2.0, 2.0, 1.0, step=0.1),
-    Real("u1", -2.0, 2.0, 2.0, step=0.1),
+    # Not on the line of the mirror and the shadow, where the map would leave it as it is.
+    Real("u1", -2.0, 2.0, -2.0, step=0.1),
     Real("u2", -2.0, 2.0, 1.0, step=0.1),
     Real("b1", -2.0, 2.0, 0.0, step=0.1),
     Real("b2", -2.0, 2.0, 0.0, step=0.1),
 )
 SECOND = (
-    Real("v1", -2.0, 2.0, -1.0, step=0.1),
+    Real("v1", -2.0, 2.0, 1.0, step=0.1),
     Real("v2", -2.0, 2.0, 1.0, step=0.1),
-    Real("k", -2.0, 2.0, 1.5, step=0.1),
+    Real("k", -2.0, 2.0, 2.0, step=0.1),
 )
 EXPERIMENTS = (
     Text("shape_a", "3, 4", limit=40),

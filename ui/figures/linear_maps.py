@@ -18,6 +18,7 @@ STEPS = ("m", "x", "b", "y")
 HALF = 4.0  # units above and below the origin that are drawn
 REACH = 5.0  # half the colour scale: entries and coordinates from the sliders give images up to 10
 LETTER = 2.0  # its height
+NEAR = (0.8, 0.4)  # across and up: tips of arrows that are no further apart share a label
 FLAT = 1e-9  # below this a determinant is 0: entries are tenths
 NO_BIAS = {"b1": 0.0, "b2": 0.0}
 PRESETS = {
@@ -40,20 +41,37 @@ def chart(result: Result, words: Words) -> Chart:
     before, after, vector = (words.plain(f"plane.{name}") for name in ("before", "after", "vector"))
     outline, origin = letter(LETTER), tuple(b.tolist())
     x, y = result.values("x"), result.values("y")
+    labels = shared_labels(
+        {"u": x[:, 0]} | {name: y[:, c] for c, name in enumerate(result.arrays["y"].columns)}
+    )
+    images = [labels[name] for name in result.arrays["y"].columns]
     parts = [
         Lines(after, apply(m, grid(9), b).numpy()),
         Shape(before, outline.numpy()),
         Shape(after, apply(m, outline, b).numpy()),
-        *(Arrow(after, tuple(y[:, c]), origin, _image(result, c)) for c in (1, 2)),
-        Arrow(vector, tuple(x[:, 0]), label="u"),
-        Arrow(vector, tuple(y[:, 0]), label=_image(result, 0)),
+        *(Arrow(after, tuple(y[:, c]), origin, images[c]) for c in (1, 2)),
+        Arrow(vector, tuple(x[:, 0]), label=labels["u"]),
+        Arrow(vector, tuple(y[:, 0]), label=images[0]),
     ]
     colours = {before: GREY, after: accent(0), vector: accent(1)}
     return plane(parts, colours, half=HALF, legend=(before, after, vector), height=HEIGHT)
 
 
-def _image(result: Result, column: int) -> str:
-    return result.arrays["y"].columns[column]
+def shared_labels(tips: dict[str, np.ndarray]) -> dict[str, str]:
+    """What to write at each tip: one label for tips at one place, such as u = T(u), where two would overprint."""
+    groups: list[list[str]] = []
+    for name, tip in tips.items():
+        near = (group for group in groups if (np.abs(tips[group[0]] - tip) < NEAR).all())
+        group = next(near, None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    written = dict.fromkeys(tips, "")
+    for first, *others in groups:
+        equal = all(np.allclose(tips[first], tips[name], rtol=0, atol=1e-9) for name in others)
+        written[first] = (" = " if equal else ", ").join((first, *others))
+    return written
 
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
