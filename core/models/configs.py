@@ -123,6 +123,7 @@ T5 = ModelConfig(
     d_ff=3072,
     vocab=32128,
     positions="relative_bias",
+    limit=512,
     norm_kind="rms",
     norm_eps=1e-6,
     dropout=0.1,
@@ -135,7 +136,7 @@ T5 = ModelConfig(
     sources=("raffel2020",),
 )
 
-# BLOOM is here for ALiBi, and for its norm after the embeddings.
+# Le Scao et al. 2022, table 3. BLOOM is here for ALiBi, and for its norm after the embeddings.
 BLOOM = ModelConfig(
     name="bloom-560m",
     year=2022,
@@ -145,8 +146,9 @@ BLOOM = ModelConfig(
     d_ff=4096,
     vocab=250880,
     positions="alibi",
+    limit=2048,
     embedding_norm=True,
-    sources=("press2022",),
+    sources=("scao2022",),
 )
 
 LLAMA = ModelConfig(

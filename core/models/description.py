@@ -31,7 +31,7 @@ class ModelConfig:
     n_kv_heads: int | None = None  # None: as many as n_heads
 
     positions: Positions = "learned"
-    limit: int | None = None  # the longest text in tokens; None: the scheme sets no end
+    limit: int | None = None  # the longest text it was made for, in tokens; None: none was set
     unused_rows: int = 0  # at the start of a learned table: BART's first position is row 2
     rope_base: float = 10000.0
     buckets: int = 32  # relative_bias: how many distances are told apart

@@ -74,6 +74,7 @@ PAGE = Page(
         "raffel2020",
         "brown2020",
         "press2022",
+        "scao2022",
         "touvron2023llama",
         "grattafiori2024",
         "jiang2023",

@@ -35,6 +35,7 @@ PUBLISHED = {
     "bert-large": ("340 M", "devlin2019"),
     "t5-small": ("60 M", "raffel2020"),
     "t5-base": ("220 M", "raffel2020"),
+    "bloom-560m": ("559 M", "scao2022"),
     "llama-7b": ("6.7 B", "touvron2023llama"),
     "llama2-7b": ("7 B", "touvron2023"),
     "llama2-70b": ("70 B", "touvron2023"),
@@ -258,9 +259,10 @@ def chart(result: Result, words: Words) -> charts.Chart:
     """Shares of the parts of both models; as shares, so that models of different size can be compared."""
     values = result.values("counts")
     shares = 100 * values[:-1] / values[-1]  # [parts, 2]
-    names = names_of(result, words)
-    if names[0][4:] == names[1][4:]:
-        names = ("A", "B")
+    models = [
+        words.plain(f"model.{c.name}") for c in result.facts["configs"]
+    ]  # a phone has no room for years
+    names = ("A", "B") if models[0] == models[1] else (f"A · {models[0]}", f"B · {models[1]}")
     return charts.bars(
         [words.plain(f"part.{part}") for part in PARTS],
         {name: shares[:, i] for i, name in enumerate(names)},
@@ -298,7 +300,7 @@ def parts_table(result: Result, words: Words) -> str:
 
 def _share(part: float, total: float) -> str:
     percent = 100 * part / total
-    return f"{percent:.1f} %" if percent >= 0.05 or not part else "< 0.1 %"
+    return f"{percent:.1f}\u00a0%" if percent >= 0.05 or not part else "<\u00a00.1\u00a0%"
 
 
 def published_table(words: Words, cite) -> str:
@@ -306,7 +308,9 @@ def published_table(words: Words, cite) -> str:
     lines = []
     for name, (printed, source) in PUBLISHED.items():
         total = count_parameters(PRESETS[name]).total
-        lines.append(f"| {name_of(PRESETS[name], words)} | {total:,} | {printed} | {cite(source)} |")
+        lines.append(
+            f"| {name_of(PRESETS[name], words)} | {total:,} | {printed.replace(' ', chr(0xA0))} | {cite(source)} |"
+        )
     return words("published.table", rows=Raw("\n".join(lines)))
 
 
