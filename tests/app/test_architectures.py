@@ -62,13 +62,12 @@ def test_every_part_has_its_story(part, lang, caplog):
 
 def test_a_pair_of_the_list_sets_both_choosers_and_swaps_them(caplog):
     app = open_page("architectures", {"lang": "en"})
-    app.session_state["architectures presets"] = True
-    app.run()
-    app.button(key="architectures presets gpt_llama").click().run()
-    assert_whole(app, caplog)
-    assert (link_of(app)["left"], link_of(app)["right"]) == ("gpt2-small", "llama-7b")
-    app.button(key="architectures presets swap").click().run()
-    assert (link_of(app)["left"], link_of(app)["right"]) == ("llama-7b", "gpt2-small")
+    for name, pair in (("gpt_llama", ("gpt2-small", "llama-7b")), ("swap", ("llama-7b", "gpt2-small"))):
+        app.session_state["architectures presets"] = True  # the list closes behind each choice
+        app.run()
+        app.button(key=f"architectures presets {name}").click().run()
+        assert_whole(app, caplog)
+        assert (link_of(app)["left"], link_of(app)["right"]) == pair
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
