@@ -43,7 +43,9 @@ export function blockOf(spec, role, cell, { noted, narrow, scale, measure, room 
   // Of a large map only every so-many-th row and column is labelled.
   const everyRow = cell >= 10 ? 1 : Math.ceil(12 / cell)
   const everyColumn = cell >= 10 ? 1 : Math.ceil((columnText + 6) / cell)
-  const slant = !label || columnText <= cell * everyColumn - (cell < 14 ? 0.5 : 2) ? 0 : cell >= 1.6 * label ? 45 : 90
+  // Chinese characters that touch read as text; numbers that touch read as another number.
+  const apart = cell >= 14 || spec.columnTexts.some((text) => /\d/.test(text)) ? 2 : 0.5
+  const slant = !label || columnText <= cell * everyColumn - apart ? 0 : cell >= 1.6 * label ? 45 : 90
   const heads = !label ? 4 : slant === 0 ? label + 5 : slant === 45 ? columnText * 0.71 + label * 0.6 + 4 : columnText + 6
   const title = role === 'strip' ? FONT.small : FONT.title
   const titleHeight = Math.round(title * 1.35)

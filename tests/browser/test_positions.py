@@ -87,3 +87,21 @@ def test_two_looks_fit_and_are_kept_as_pictures(open_page, lang, dark, width, he
         for part in (page.get_by_role("grid", name="Weights").first, *parts):
             box = part.bounding_box()
             assert box["y"] + box["height"] <= height
+
+
+TOUCHING = """
+(grids) => grids.flatMap((grid) => {
+  const names = [...grid.querySelectorAll('text')].filter((text) => /^\\d+$/.test(text.textContent));
+  if (names.length < 16) throw Error('no column numbers found');
+  const boxes = names.map((name) => name.getBoundingClientRect());
+  return names.slice(1).filter((_, i) => boxes[i + 1].left - boxes[i].right < 1).map((name) => name.textContent);
+})
+"""
+
+
+@pytest.mark.parametrize(("dk", "width"), [(32, 1920), (16, 1366)])
+def test_the_numbers_of_neighbouring_components_do_not_run_into_one(open_page, dk, width):
+    page = open_page("positions", params={"s": "我爱学习", "scheme": "rope", "dk": dk}, width=width)
+    turned = page.locator(".block[data-name=tq] svg.grid, .block[data-name=tk] svg.grid")
+    expect(turned).to_have_count(2)
+    assert turned.evaluate_all(TOUCHING) == []
