@@ -13,6 +13,7 @@ WIDE = 6  # four features and two margins
 def numbers(page: Page, title: str) -> list[str]:
     """What the cells of a matrix say to a screen reader."""
     cells = page.get_by_role("grid", name=title).get_by_role("gridcell")
+    expect(cells).to_have_count(10 * WIDE)  # eight tokens and two margins: all of it is drawn
     return cells.evaluate_all("cells => cells.map(cell => cell.getAttribute('aria-label'))")
 
 
