@@ -238,13 +238,14 @@ def heads(result: Result) -> None:
     if "train" not in result.arrays:
         st.caption(page.words("tab.nothing"))
         return
-    for column, find in zip(st.columns(3), ("induction", "previous", "sharpest"), strict=True):
+    made = {find: drawn.forming(find, result, page.words) for find in drawn.FINDS}
+    made = {find: chart for find, chart in made.items() if chart is not None}
+    for column, find in zip(st.columns(3), made, strict=False):
         with column:
             st.markdown(f"**{page.words(f'heads.{find}')}**")
-            if (chart := drawn.forming(find, result, page.words)) is None:
-                st.caption(page.words("heads.no_score"))
-            else:
-                page.chart(f"forming {find}", chart, summary=page.words.plain(f"heads.{find}"))
+            page.chart(f"forming {find}", made[find], summary=page.words.plain(f"heads.{find}"))
+    if "induction" not in made:
+        st.caption(page.words("heads.no_score"))
 
 
 def data(result: Result) -> None:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import torch
@@ -98,7 +98,7 @@ class Worker:
         try:
             for i, side in enumerate(run.sides):
                 if (step := next(side.steps, None)) is not None:
-                    run.news.append((i, slim(step)))
+                    run.news.append((i, step))
         except Exception as error:
             del self.runs[name]
             self.tell("failed", name, f"{type(error).__name__}: {error}")
@@ -131,15 +131,6 @@ def begin(
         state = begin_run(s, task) if packed is None else TrainingState.unpack(s, task, packed[i])
         sides.append(Side(s, state, train(s, task, state, every)))
     return Running(sides, keep)
-
-
-def slim(step: TrainingStep) -> TrainingStep:
-    """Attention maps at half precision: a server keeps those of many runs."""
-    if step.record is None:
-        return step
-    parts = {name: getattr(step.record, name) for name in ("maps", "cross_maps", "encoder_maps")}
-    half = {name: None if x is None else x.half() for name, x in parts.items()}
-    return replace(step, record=replace(step.record, **half))
 
 
 def main() -> None:

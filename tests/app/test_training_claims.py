@@ -19,6 +19,7 @@ from tests.app.test_training import DEFAULTS, forget, page, prose, put, query, t
 from ui.course.training import PAGE, RATES, SIDES
 from ui.figures import training as figure
 from ui.figures import training_gradients as gradients
+from ui.figures.training_charts import FINDS, forming
 from ui.figures.training_desk import server
 from ui.figures.training_notices import notices
 from ui.figures.training_side import settings_of
@@ -79,6 +80,7 @@ def true(key: str, told: dict, result: Result) -> bool:
         "notice.gradient": lambda: np.isclose(told["ratio"], told["high"] / told["low"]) and told["high"] >= told["low"],
         "notice.induction": lambda: told["score"] >= 0.4 and np.isclose(told["score"], induction(side)),
         "notice.no_induction": lambda: told["score"] < 0.4 and np.isclose(told["score"], induction(side)),
+        "notice.mirror_why": lambda: True,  # the task says so
         "notice.mirror": lambda: np.isclose(told["score"], mirrored(side)),
         "notice.previous": lambda: told["score"] >= 0.2,
         "notice.no_heads": lambda: not side.maps[-1]["own"].isfinite().all(),
@@ -99,7 +101,7 @@ def smoothed(eps: float, vocab: int) -> float:
 def induction(side) -> float:
     """The best head's weight on what followed the same symbol before, by a plain loop."""
     task = task_named(side.settings.task)
-    tokens, maps = task.shown.tokens[0].tolist(), side.maps[-1]["own"].float()
+    tokens, maps = task.shown.tokens[0].tolist(), side.maps[-1]["own"]
     scores = []
     for heads in maps.flatten(0, 1):
         given = [
@@ -117,8 +119,29 @@ def mirrored(side) -> float:
     source, targets = task.shown.source[0].tolist(), task.shown.targets[0].tolist()
     n = targets.index(0)
     assert [source[n - 1 - i] for i in range(n)] == targets[:n]
-    heads = side.maps[-1]["cross"].float().flatten(0, 1)
+    heads = side.maps[-1]["cross"].flatten(0, 1)
     return float(max(np.mean([float(head[i, n - 1 - i]) for i in range(n)]) for head in heads))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_head_that_reads_backwards_is_found_drawn_and_its_forming_shown(lang, caplog):
+    values = DEFAULTS | {"task": "reverse", "look": "cross", "find": "mirror", "view": "maps", "width": "16"}
+    values |= {"steps": 60, "layers_a": 1, "layers_b": 2, "norm_a": "pre", "norm_b": "pre", "warm_b": 0}
+    result = figure.result(values, view_of(values))
+    for side in SIDES:
+        best = mirrored(result.facts["sides"][side])
+        assert result.facts["places"][side][2] == pytest.approx(best, abs=1e-6)
+        n = result.facts["task"].shown.targets[0].tolist().index(0)
+        drawn = result.values(f"map_{side}")
+        assert np.mean([drawn[i, n - 1 - i] for i in range(n)]) == pytest.approx(best, abs=1e-6)
+    charts = {find: forming(find, result, Words(lang, "training")) for find in FINDS}
+    assert [find for find, chart in charts.items() if chart is not None] == ["mirror", "sharpest"]
+    own = figure.result(values | {"look": "own"}, view_of(values))
+    assert forming("mirror", own, Words(lang, "training")) is None
+    put(values)
+    app = page(values, lang, "heads")
+    assert_whole(app, caplog)
+    assert len(app.get("vega_lite_chart")) == 3  # the loss beside the maps, and two kinds of heads
 
 
 def at_random(dice: random.Random) -> dict:

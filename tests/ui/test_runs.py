@@ -6,6 +6,7 @@ import time
 
 import psutil
 import pytest
+import torch
 
 from core.models.tasks import task_named
 from core.models.training import TrainingSettings, begin_run, train
@@ -54,7 +55,7 @@ def test_a_run_gives_the_steps_that_the_core_gives(fresh):
         assert (step.record is None) == (core.record is None)
     assert view.share_done == 1
     assert not view.can_continue
-    assert view.steps[0][4].record.maps.dtype.itemsize == 2
+    assert view.steps[0][4].record.maps.dtype == torch.float32
 
 
 def test_two_models_advance_side_by_side(fresh):

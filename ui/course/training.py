@@ -39,7 +39,7 @@ PAGE = Page(
         Whole("at", 0, RECORDS, RECORDS),
         Choice("view", VIEWS, "curves"),
         Choice("look", ("own", "cross", "encoder"), "own"),
-        Choice("find", ("sharpest", "induction", "previous", "chosen"), "sharpest"),
+        Choice("find", ("sharpest", "induction", "previous", "mirror", "chosen"), "sharpest"),
         Whole("layer", 1, 24, 1),
         Whole("head", 1, 4, 1),
         Choice("step", MAPS, "map_b"),

@@ -58,7 +58,7 @@ def result(values: Mapping[str, Any], view: RunView | None) -> Result:
         kind = kind_of(values, task)
         layer, head, _ = places[s]
         k = shown(side, at[values["at"]])
-        weights = trimmed(side.maps[k][kind], kind, task)[layer, head].float().numpy()
+        weights = trimmed(side.maps[k][kind], kind, task)[layer, head].numpy()
         rows, columns = texts(kind, task)
         arrays[f"map_{s}"] = Array(weights, rows, columns, ("query", "key" if kind != "cross" else "source"))
         parameters |= {f"map_kind_{s}": KINDS[kind], f"map_layer_{s}": layer, f"map_head_{s}": head}

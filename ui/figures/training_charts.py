@@ -16,6 +16,7 @@ from ui.result import Result
 from ui.words import Words
 
 HEIGHT = 285
+FINDS = ("mirror", "induction", "previous", "sharpest")  # kinds of heads; never all of them at once
 MOST = 200  # points of a fine line; a longer run is thinned out
 ROOM = 1.4  # times the loss of an even guess: a run that behaves stays below
 DECADES = (-4, 1)  # powers of ten between which gradients of layers usually lie

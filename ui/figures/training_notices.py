@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.models.induction import mirror_score, strongest
+from core.models.induction import strongest
 from core.models.tasks import Task
 from ui.course.training import SIDES
 from ui.figures.training import NEAR, all_settings, corpora, half_at, name_of
@@ -196,13 +196,13 @@ def _heads(result: Result, words: Words) -> list[str]:
 
 def _mirrors(result: Result, task: Task, words: Words) -> list[str]:
     """How far the best cross-attention head reads the source backwards."""
-    n, sentences = lengths(task)[1] - 1, []  # without END
+    n, sentences = lengths(task)[1] - 1, [words("notice.mirror_why")]  # without END
     for side in SIDES[:1] if same(result) else SIDES:
         run: Side = result.facts["sides"][side]
         if not len(run.looked) or not run.maps[-1]["cross"].isfinite().all():
             continue
-        layer, head, score = strongest(mirror_score(run.maps[-1]["cross"].float(), n))
-        start = float(mirror_score(run.maps[0]["cross"].float(), n)[layer, head])
+        layer, head, score = strongest(scores(run, len(run.looked) - 1, "cross", task, "mirror"))
+        start = float(scores(run, 0, "cross", task, "mirror")[layer, head])
         told = {
             "side": Raw(side.upper()),
             "layer": layer + 1,
@@ -211,7 +211,7 @@ def _mirrors(result: Result, task: Task, words: Words) -> list[str]:
             "start": start,
         }
         sentences.append(words("notice.mirror", **told, n=n))
-    return [joined(sentences, words)] if sentences else []
+    return [joined(sentences, words)] if len(sentences) > 1 else []
 
 
 def induction(name: str, run: Side, task: Task, words: Words) -> str:

@@ -38,6 +38,8 @@ PRESETS = {
     "diverges": contrast({"rate": "0.001"}, {"rate": "0.2"}, {"layers": 24, "norm": "none"}, steps=40),
     "induction": contrast({"layers": 1}, {"layers": 2}, task="repeat", width="64", **HEADS),
     "fixed": contrast({"layers": 1}, {"layers": 2}, task="repeat-fixed", width="64", **HEADS),
-    "reversal": contrast({"layers": 1}, {"layers": 2}, task="reverse", width="64", steps=200, **CROSS),
+    "reversal": contrast(
+        {"layers": 1}, {"layers": 2}, task="reverse", width="64", steps=200, **CROSS | {"find": "mirror"}
+    ),
     "translation": contrast({"drop": "0"}, {"drop": "0.1"}, task="translate", steps=200, **CROSS),
 }

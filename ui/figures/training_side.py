@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.models.induction import induction_score, previous_token_score, sharpness, strongest
+from core.models.induction import (
+    induction_score,
+    mirror_score,
+    previous_token_score,
+    sharpness,
+    strongest,
+)
 from core.models.tasks import IGNORED, Task
 from core.models.training import TrainingSettings, TrainingStep
 from ui.course.training import RECORDS, SIDES
@@ -138,13 +144,18 @@ def texts(kind: str, task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def scores(side: Side, k: int, kind: str, task: Task, find: str) -> torch.Tensor | None:
-    """The score [L, H] of every head at one look, under "sharpest", "induction" or "previous".
+    """The score [L, H] of every head at one look, under "sharpest", "induction", "previous" or "mirror".
 
-    None where it has no meaning: attention to another text, or a text in which no token occurs twice.
+    None where it has no meaning: "mirror" outside what reads a source backwards; of the others, attention to another
+    text, or a text in which no token occurs twice.
     """
-    maps = trimmed(side.maps[k][kind], kind, task).float()
+    maps = trimmed(side.maps[k][kind], kind, task)
     if find == "sharpest":
         return sharpness(maps)
+    if find == "mirror":
+        return (
+            mirror_score(maps, lengths(task)[1] - 1) if reads_backwards(kind, task) else None
+        )  # without END
     if kind == "cross":
         return None
     if find == "previous":
@@ -152,6 +163,11 @@ def scores(side: Side, k: int, kind: str, task: Task, find: str) -> torch.Tensor
     text = task.shown.tokens[0] if kind == "own" else task.shown.source[0]
     found = induction_score(maps, text[: maps.shape[-1]])
     return None if found.isnan().any() else found
+
+
+def reads_backwards(kind: str, task: Task) -> bool:
+    """Whether a head of this kind has the source to walk through from its end."""
+    return kind == "cross" and task.name == "reverse"
 
 
 def place_of(side: Side, values: Mapping[str, Any], task: Task) -> tuple[int, int, float]:
