@@ -57,14 +57,17 @@ function label(view, full, x, y, room, measure, colours, more) {
   return element
 }
 
+const isCharacter = (name) => [...visible(name)].length === 1
+
 function columnLabels(view, measure, colours) {
   const { spec, block } = view
-  const y = block.top - (block.slant ? 5 : 6)
   return spec.columns.map((name, c) => {
     if (c % block.everyColumn) return null
+    const slant = isCharacter(name) ? 0 : block.slant // a character fits upright, and 爱 lying on its side cannot be read
     const middle = block.left + (c + 0.5) * block.cell
-    const x = block.slant ? middle + (block.slant === 90 ? block.label * 0.35 : 2) : middle
-    const more = block.slant ? { transform: `rotate(-${block.slant} ${round(x)} ${y})` } : { 'text-anchor': 'middle' }
+    const y = block.top - (slant ? 5 : 6)
+    const x = slant ? middle + (slant === 90 ? block.label * 0.35 : 2) : middle
+    const more = slant ? { transform: `rotate(-${slant} ${round(x)} ${y})` } : { 'text-anchor': 'middle' }
     return label(view, name, x, y, block.highest, measure, colours, { role: 'columnheader', ...more })
   })
 }

@@ -68,3 +68,15 @@ def test_two_looks_fit_and_are_kept_as_pictures(open_page, lang, dark, width, he
         for part in (page.get_by_role("grid", name="Mask").first, *parts):
             box = part.bounding_box()
             assert box["y"] + box["height"] <= height
+
+
+@pytest.mark.parametrize("sentence", [{"text": "four", "sentence": 1, "tokens": 22}, {"sentence": 3}])
+def test_characters_stand_upright_where_longer_labels_are_turned(open_page, sentence):
+    page = open_page("masks", params=sentence)
+    found = page.locator(".block[data-name=mask] [role=columnheader]")
+    expect(found.last).to_have_text("[PAD]")
+    heads = found.evaluate_all(
+        "heads => heads.map((head) => [head.textContent, head.hasAttribute('transform')])"
+    )
+    assert {turned for text, turned in heads if len(text) == 1} == {False}
+    assert {turned for text, turned in heads if len(text) > 1} == {True}
