@@ -290,6 +290,7 @@ def test_the_checks_hold(values, caplog):
     app = page(values, tab="code")
     assert_whole(app, caplog)
     assert not app.warning
+    assert any("32-bit numbers" in said.value for said in app.caption), "a training is not 64-bit"
 
 
 @pytest.mark.parametrize(
