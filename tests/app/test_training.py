@@ -17,6 +17,7 @@ from ui import course
 from ui.course.training import PAGE
 from ui.figures import training as figure
 from ui.figures import training_charts as charts
+from ui.figures import training_desk
 from ui.figures.training_desk import server
 from ui.figures.training_notices import turned
 from ui.figures.training_presets import PRESETS
@@ -221,6 +222,27 @@ def test_moved_controls_do_not_lose_the_run_and_say_whose_curves_these_are(caplo
     app.button(key="training belongs.take").click().run()
     assert not app.info
     assert link_of(app)["layers_a"] == "1"
+
+
+def test_a_browser_s_run_is_its_own_in_every_tab_and_pushes_in_nowhere(monkeypatch, caplog):
+    monkeypatch.setattr(training_desk, "visitor", lambda: "one browser")
+    long = SHORT | {"steps": 400, "layers_b": 8}
+    first = page(long)
+    first.button(key="training start").click().run()
+    (name,) = server().runs
+    again, other = page(long), page(SHORT | {"seed": 5})
+    for app in (again, other):
+        assert_whole(app, caplog)
+    assert [b.key for b in again.button if b.key in ("training start", "training stop")] == ["training stop"]
+    assert "goes on meanwhile" in other.info[0].value
+    assert "Nobody has run these settings" in prose(other)
+    assert not other.get("progress")
+    other.button(key="training belongs.show").click().run()
+    assert link_of(other)["steps"] == "400"
+    other.button(key="training stop").click().run()
+    assert server().runs[name].status == "stopped"
+    monkeypatch.setattr(training_desk, "visitor", lambda: "another browser")
+    assert "Nobody has run these settings" in prose(page(long))
 
 
 def test_two_readers_with_the_same_settings_share_one_run(caplog):

@@ -32,6 +32,7 @@ class Desk:
 
     owner: str
     run: str
+    inherited: bool = True  # the run was in work when this session began: its pictures do not push in
     playing: bool = False
     asked: set[int] = field(default_factory=set)  # questions whose run has been started once
 
@@ -46,16 +47,17 @@ class Desk:
     def start(self, pair: Pair) -> None:
         """Run both; an earlier run of this browser that is still going is stopped, and keeps what it has."""
         self.run = server().start(self.owner, pair, every=every(pair[0].steps))
-        self.playing = False
+        self.inherited = self.playing = False
 
     def stop(self, name: str) -> None:
         """Stop a run of this browser."""
         server().stop(self.owner, name)
+        self.run, self.inherited = name, False
 
     def go_on(self, name: str) -> None:
         """Continue a stopped run of this browser."""
         if server().resume(self.owner, name):
-            self.run = name
+            self.run, self.inherited = name, False
 
 
 def desk_of_session() -> Desk:
@@ -88,6 +90,8 @@ def shown_of(desk: Desk, values: Mapping[str, Any]) -> Shown:
     other = latest is not None and latest.settings != pair
     if found is not None:
         return Shown(found, pair, True, latest if other and latest.moving else None)
+    if other and desk.inherited:
+        return Shown(None, pair, True, latest if latest.moving else None)
     if other and (latest.moving or any(latest.steps)):
         return Shown(latest, pair, False)
     return Shown(None if latest is None or other else latest, pair, True)
