@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ Cell = tuple[str, int, int]  # (name of the matrix, row, column), counted from 0
 Rows = Sequence[Sequence["Matrix"]]
 
 FILLS = ("weight", "signed")
+U8_STEPS = 254  # of a thumbnail's byte between the limits
 IDENTITIES = ("", "q", "k", "v", "residual", "norm")
 # What the browser needs to say. "readout" holds {title}, {row_axis}, {row}, {row_label}, {column_axis}, {column},
 # {column_label}, {value}; "grid" holds {title}, {rows}, {columns}; the name of every axis is a key of its own.
@@ -59,8 +61,8 @@ class Matrix:
     values [R, C] may hold NaN, drawn with a look of its own; infinity only where `hidden` [R, C] is True.
     `limits` fix the colour scale; a value outside keeps its number and gets the colour of the end.
     Matrices whose `axes` share a name are marked together: the same query row, the same key column.
-    wire "u8" makes a thumbnail: a byte a cell, painted as pixels unless it is in focus. Its read-out is approximate,
-    and a matrix with NaN or with values outside its limits is sent in full nevertheless.
+    wire "u8" makes a thumbnail: a byte a cell, painted as pixels, with an approximate read-out. In focus, with NaN
+    or with values outside its limits it is sent in full nevertheless: a byte is not the number to be read.
     Raises ValueError for shapes that do not agree, an unexplained infinity, limits that are not an interval,
     and an unknown fill, identity or wire.
     """
@@ -184,13 +186,15 @@ def encode(
     lang: str = "en",
     *,
     seen: int = 0,
+    in_full: bool = False,
 ) -> bytes:
     """The picture as bytes: [header length, uint32 LE][header, JSON in UTF-8][arrays], arrays at multiples of 4.
 
     What a matrix has in common with others is said once, in "kinds", so that many small ones stay small.
     A matrix's "at" and "hidden" count bytes from the end of the header. Values are float32 LE in row order, or one
-    byte each, 0 to 255 between the limits; hidden cells are one bit each, lowest bit first. `seen` is the number
-    of the last report from the browser that focus and cell already take into account.
+    byte each, 0 to 254 between the limits, so that the middle is one of them; hidden cells are one bit each, lowest bit first. `seen` is the number
+    of the last report from the browser that focus and cell already take into account. `in_full` is for a picture
+    whose focus changes without a server: the numbers of every thumbnail are sent as they are.
     Raises KeyError for a missing word and ValueError for a name used twice and for a focus or cell not in `rows`.
     """
     matrices = {matrix.name: matrix for row in rows for matrix in row}
@@ -212,20 +216,29 @@ def encode(
         "words": _needed_words(words, matrices.values()),
         "labels": labels,
         "kinds": kinds,
-        "rows": [[_entry(matrix, labels, kinds, body) for matrix in row] for row in rows],
+        "rows": [
+            [_entry(matrix, in_full or matrix.name == focus, labels, kinds, body) for matrix in row]
+            for row in rows
+        ],
     }
     head = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     head += b" " * (-len(head) % 4)
     return struct.pack("<I", len(head)) + head + bytes(body)
 
 
-def spoken(words: Words) -> dict[str, str]:
+def spoken(words: Words) -> Mapping[str, str]:
     """The words of the component from strings.toml, section [matrix]; a page adds axes of its own as `matrix.axis.<name>`."""
+    return _spoken(words.lang, words.stem)
+
+
+@cache  # of each page in each language
+def _spoken(lang: str, stem: str) -> Mapping[str, str]:
+    words = Words(lang, stem)
     marks = ("title", "row_axis", "row", "row_label", "column_axis", "column", "column_label", "value")
     marks += ("rows", "columns")
     keep = {mark: f"{{{mark}}}" for mark in marks}  # filled in by the browser
     texts = {name: words.plain(f"matrix.{name}", **keep) for name in WORDS}
-    return texts | words.table("matrix.axis")
+    return MappingProxyType(texts | words.table("matrix.axis"))
 
 
 def _reported(rows: Rows, state: Any, seen: int = 0) -> tuple[int, LinkedEvent] | None:
@@ -269,10 +282,10 @@ def _needed_words(words: Mapping[str, str], matrices: Sequence[Matrix] | Any) ->
 
 
 def _entry(
-    matrix: Matrix, labels: list[list[str]], kinds: list[dict[str, Any]], body: bytearray
+    matrix: Matrix, in_full: bool, labels: list[list[str]], kinds: list[dict[str, Any]], body: bytearray
 ) -> dict[str, Any]:
     """The header's part for one matrix, without what is empty; its numbers are appended to `body`."""
-    wire, numbers = _numbers(matrix)
+    wire, numbers = _numbers(matrix, in_full)
     kind = {
         "rows": _place(labels, [sendable(text) for text in matrix.rows]),
         "columns": _place(labels, [sendable(text) for text in matrix.columns]),
@@ -300,12 +313,12 @@ def _entry(
     return entry
 
 
-def _numbers(matrix: Matrix) -> tuple[str, bytes]:
+def _numbers(matrix: Matrix, in_full: bool) -> tuple[str, bytes]:
     """The wire format that loses nothing but digits, and the values in it."""
     low, high = matrix.limits
     values = matrix.values if matrix.hidden is None else np.where(matrix.hidden, low, matrix.values)
-    if matrix.wire == "u8" and ((values >= low) & (values <= high)).all():
-        scaled = np.clip((values.astype(np.float64) - low) / (high - low), 0, 1) * 255
+    if matrix.wire == "u8" and not in_full and ((values >= low) & (values <= high)).all():
+        scaled = np.clip((values.astype(np.float64) - low) / (high - low), 0, 1) * U8_STEPS
         return "u8", np.rint(scaled).astype(np.uint8).tobytes()
     return "f32", values.astype("<f4").tobytes()
 

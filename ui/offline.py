@@ -45,7 +45,8 @@ def offline_html(
         title=html.escape(sendable(title)),
         summary=html.escape(sendable(summary)),
         about=_about(about, link),
-        picture=drawn + (_matrices(encode(rows, focus, cell, words, summary, lang)) if rows else ""),
+        picture=drawn
+        + (_matrices(encode(rows, focus, cell, words, summary, lang, in_full=True)) if rows else ""),
     )
 
 

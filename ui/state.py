@@ -64,8 +64,12 @@ def set_lang(code: str) -> None:
 
 
 def _put(key: str, value: Any) -> None:
-    """Set a widget's value, and remember that the browser has to be told."""
-    st.session_state[key] = value
+    """Set a widget's value, and remember that the browser has to be told.
+
+    What has no widget gets none in the session: Streamlit goes through all of them for every slider it draws.
+    """
+    if key in st.session_state:
+        st.session_state[key] = value
     _told().put(key)
 
 
@@ -116,9 +120,10 @@ class State:
     def seed(self, name: str) -> str:
         """Give the widget its value before it is drawn, and return its key."""
         key = self.key(name)
+        told = _told()
         if key not in st.session_state:
-            _put(key, self._values()[name])
-        elif _told().is_to_be_sent(key, self._began):
+            told.put(key)
+        if told.is_to_be_sent(key, self._began):
             st.session_state[key] = self._values()[name]
         self._drawn.add(key)
         return key

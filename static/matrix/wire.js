@@ -18,7 +18,7 @@ function decodeMatrix(sent, { labels, kinds, words }, buffer, start) {
   const size = rows.length * columns.length
   const [low, high] = entry.limits
   const values = entry.wire === 'u8'
-    ? Float32Array.from(new Uint8Array(buffer, start + entry.at, size), (byte) => low + (byte / 255) * (high - low))
+    ? Float32Array.from(new Uint8Array(buffer, start + entry.at, size), (byte) => low + (byte / 254) * (high - low))
     : new Float32Array(buffer, start + entry.at, size)
   let hidden = null
   if (entry.hidden !== null) {

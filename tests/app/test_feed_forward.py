@@ -285,7 +285,10 @@ def test_a_way_of_balancing_that_is_off_does_not_claim_to_act(alpha, speed):
 def test_the_gates_have_the_shape_of_the_line_that_makes_them():
     app = opened({"experts": 16, "k": 3, "moe_cell": "gates.1.0"}, tab="experts")
     assert "has shape 6 × 3; the line that made it" in prose(app)  # [..., k], not one for each of 16 experts
-    assert "The same router on a larger batch:** 512 random tokens, each sent to 3 experts. Dashed: the even load, 96." in prose(app)
+    assert (
+        "The same router on a larger batch:** 512 random tokens, each sent to 3 experts. Dashed: the even load, 96."
+        in prose(app)
+    )
 
 
 @pytest.mark.parametrize("word", ["dog", "mat", "sun", "we"])

@@ -25,6 +25,9 @@
     const waiting = '[data-testid="stAppSkeleton"], [data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]';
     const found = app.querySelector(waiting);
     if (found) return 'waiting: ' + (found.dataset.testid || found.className);
+    // A component's code is fetched once its place is there, and a busy browser can stand still in between.
+    for (const place of app.querySelectorAll('.stBidiComponentIsolated'))
+      if (![...place.shadowRoot?.children ?? []].some(part => part.childElementCount || part.textContent)) return 'a component is not drawn';
     if (!app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]')) return 'empty';
     return '';
   };

@@ -63,7 +63,7 @@ def decode(data: bytes):
         low, high = entry["limits"]
         if entry["wire"] == "u8":
             raw = struct.unpack_from(f"<{count}B", body, entry["at"])
-            numbers = [low + byte / 255 * (high - low) for byte in raw]
+            numbers = [low + byte / 254 * (high - low) for byte in raw]
         else:
             assert entry["at"] % 4 == 0
             numbers = struct.unpack_from(f"<{count}f", body, entry["at"])
@@ -123,35 +123,56 @@ def test_eight_thumbnails_cost_a_byte_and_a_half_a_weight_with_all_that_goes_wit
         matrix(f"a{h}", weights[h], rows=labels, columns=labels, title=f"Head {h}", note="24 × 24", wire="u8")
         for h in range(8)
     ]
-    assert len(encode([heads], "a0", None, spoken(Words("zh")), "x" * 200, "zh")) <= 1.5 * weights.size
-    header, numbers, _ = decode(sent([heads], focus="a0"))
-    assert len(header["kinds"]) == 1
-    assert all(np.abs(numbers[f"a{h}"] - weights[h]).max() < 1 / 255 / 2 + 1e-6 for h in range(8))
+    enlarged = 4 * weights[0].size  # the one in focus is no thumbnail
+    everything = len(encode([heads], "a0", None, spoken(Words("zh")), "x" * 200, "zh"))
+    assert everything - enlarged <= 1.5 * weights[1:].size
+    _, numbers, _ = decode(sent([heads], focus="a0"))
+    assert all(np.abs(numbers[f"a{h}"] - weights[h]).max() < 1 / 254 / 2 + 1e-6 for h in range(1, 8))
+
+
+def test_a_thumbnail_in_focus_is_sent_in_full_since_its_numbers_are_read():
+    values = np.array([[0.4529, 0.2868, 0.2603]])
+    heads = [matrix(name, values, wire="u8") for name in ("a1", "a2")]
+    for focus, other in (("a1", "a2"), ("a2", "a1")):
+        header, numbers, _ = decode(sent([heads], focus=focus))
+        np.testing.assert_array_equal(numbers[focus], values.astype(np.float32))
+        assert np.abs(numbers[other] - values).max() > 1e-4
+        _, offline, _ = decode(sent([heads], focus=focus, in_full=True))
+        np.testing.assert_array_equal(offline[other], values.astype(np.float32))
+        # When another is clicked it becomes a thumbnail at once, before the server has answered.
+        assert all(entry["pixels"] for entry in header["rows"][0])
 
 
 def test_bytes_are_enough_for_a_thumbnail():
     values = np.random.default_rng(0).uniform(-3, 5, (9, 7))
     values[0, :2] = -3, 5
     wide = matrix(values=values, fill="signed", limits=(-3, 5), columns=tuple("abcdefg"))
-    small = dataclasses.replace(wide, wire="u8")
-    _, numbers, _ = decode(sent([[small]]))
-    assert np.abs(numbers["weights"] - values).max() <= 8 / 255 / 2 + 1e-6
+    small, other = dataclasses.replace(wide, wire="u8"), matrix("b")
+    _, numbers, _ = decode(sent([[small, other]], focus="b"))
+    assert np.abs(numbers["weights"] - values).max() <= 8 / 254 / 2 + 1e-6
     assert numbers["weights"][0, :2].tolist() == [-3, 5]
-    assert len(sent([[wide]])) - len(sent([[small]])) >= 9 * 7 * 3 - 8
+    saved = len(sent([[wide, other]], focus="b")) - len(sent([[small, other]], focus="b"))
+    assert saved >= 9 * 7 * 3 - 8
+
+
+def test_a_zero_between_limits_of_both_signs_stays_zero_in_a_thumbnail():
+    small = matrix(values=[[0.0, -3, 3]], fill="signed", limits=(-3, 3), wire="u8")
+    _, numbers, _ = decode(sent([[small, matrix("b")]], focus="b"))
+    np.testing.assert_array_equal(numbers["weights"], [[0.0, -3, 3]])
 
 
 @pytest.mark.parametrize("value", [np.nan, 5.5, -3.5])
 def test_a_thumbnail_never_hides_what_a_byte_cannot_say(value):
-    header, numbers, _ = decode(sent([[matrix(values=[[value, 1.0]], limits=(-3, 5), wire="u8")]]))
+    small = matrix(values=[[value, 1.0]], limits=(-3, 5), wire="u8")
+    header, numbers, _ = decode(sent([[small, matrix("b")]], focus="b"))
     assert header["rows"][0][0]["wire"] == "f32"
     np.testing.assert_array_equal(numbers["weights"], [[value, 1.0]])
 
 
 def test_a_hidden_infinity_does_not_cost_a_thumbnail_its_bytes():
     hidden = np.array([[False, True]])
-    header, _, masks = decode(
-        sent([[matrix(values=[[0.5, -np.inf]], hidden=hidden, wire="u8", limits=(0.2, 1))]])
-    )
+    small = matrix(values=[[0.5, -np.inf]], hidden=hidden, wire="u8", limits=(0.2, 1))
+    header, _, masks = decode(sent([[small, matrix("b")]], focus="b"))
     assert header["rows"][0][0]["wire"] == "u8"
     assert masks["weights"].tolist() == [[False, True]]
 
