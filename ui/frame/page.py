@@ -18,8 +18,9 @@ from ui.parameters import Problem
 from ui.words import LANGUAGES, Raw, Words
 
 # The browser gathers what arrives within 10 ms into one redraw. A breath after the page's own picture makes the
-# picture a redraw of its own, in half the time, and delays the rest of the page by less than that saves.
-AHEAD = 0.012  # s
+# picture a redraw of its own, in half the time, and delays the rest of the page by less than that saves. The breath is
+# longer than those 10 ms by what two busy processes are late: half of the redraws missed it at 12 ms, few at 24.
+AHEAD = 0.024  # s
 AHEAD_AT_FIRST = 0.12  # s: a page that opens has hundreds of ms of other things to set up
 MOST_STRANGE = 5  # unknown names told one by one; a link can hold any number of them
 
