@@ -114,7 +114,7 @@ def test_the_reach_of_a_head_is_the_mean_of_its_weights():
     weights = np.exp(-0.25 * np.arange(100_000))
     mean = (weights * np.arange(100_000)).sum() / weights.sum()
     told = prose(open_page("positions", {"lang": "en", "heads": "8", "slope": "2"}, tab="alibi"))
-    assert f"would look back {mean:.3g} places on average" in told
+    assert f"would look back {mean:.3g} positions on average" in told
 
 
 def long_table(**query) -> dict[str, list[str]]:
@@ -197,7 +197,7 @@ def test_mixed_layouts_are_found_by_moving_the_text_and_a_forgotten_permutation_
     told = prose(open_page("positions", {"lang": "en"}, tab="layouts"))
     assert "the largest difference is 0." in told
     assert "1, 3, 5, 7, 2, 4, 6, 8" in told
-    assert "Moving the text by 10 places changes them by 0," in told
+    assert "Moving the text by 10 positions changes them by 0," in told
     toy = toy_inputs(SENTENCE, 7, 8, 16)
     theta = 10000.0 ** (-np.arange(0, 8, 2) / 8)
 
