@@ -46,8 +46,6 @@ for config, kinds in zip(configs, maps, strict=True):
 
 # %% check
 for config, count in zip(configs, counts, strict=True):
-    if config.n_experts:
-        continue  # counted only
     with torch.device("meta"):
         built = sum(p.numel() for p in classes[config.stack](config).parameters())
     print(f"{config.name}: counted {count.total:,}, built {built:,}")

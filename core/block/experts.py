@@ -3,6 +3,7 @@
 Sources: Shazeer et al. 2017; Fedus et al. 2021 (Switch); Jiang et al. 2024 (Mixtral); DeepSeek-AI 2024 (V3).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -80,9 +81,9 @@ def router_scores(logits: Tensor, score: str) -> Tensor:
 def mixture(
     x: Tensor,
     router: Tensor,
-    w1: Tensor,
-    w3: Tensor,
-    w2: Tensor,
+    w1: Sequence[Tensor] | Tensor,
+    w3: Sequence[Tensor] | Tensor,
+    w2: Sequence[Tensor] | Tensor,
     k: int,
     *,
     score: Literal["softmax", "sigmoid"] = "softmax",
@@ -91,8 +92,8 @@ def mixture(
 ) -> MixtureTrace:
     """y = Σ over the k chosen of gate · expert(x), plus the shared expert where there is one.
 
-    x [..., d], router [d, E], w1 and w3 [E, d, d_ff], w2 [E, d_ff, d]: E SwiGLU experts; shared: w1, w3, w2
-    of one more, [d, d_ff] and [d_ff, d]. An expert computes only the tokens that were sent to it.
+    x [..., d], router [d, E], w1 and w3 [E, d, d_ff], w2 [E, d_ff, d], or E matrices each: SwiGLU experts; shared:
+    w1, w3, w2 of one more, [d, d_ff] and [d_ff, d]. An expert computes only the tokens that were sent to it.
     Raises ValueError as `route` does.
     """
     logits = x @ router  # [..., E]

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from core.attention.dot_product import draw_dropout
 from core.attention.multi_head import MultiHeadAttention
+from core.block.experts import MixtureTrace, mixture
 from core.block.feed_forward import FeedForwardTrace, SwiGLUTrace, feed_forward, swiglu
 from core.block.normalization import NormTrace, layer_norm, rms_norm
 
@@ -25,7 +26,9 @@ class SublayerTrace:
     """One sub-layer and what surrounds it. All [..., T, d_model] but `inner`."""
 
     entering: Tensor  # normalised in Pre-LN, x itself otherwise
-    inner: Any  # the trace of the sub-layer: a MultiHeadTrace, a FeedForwardTrace or a SwiGLUTrace
+    inner: (
+        Any  # the trace of the sub-layer: a MultiHeadTrace; a FeedForwardTrace, SwiGLUTrace or MixtureTrace
+    )
     update: Tensor  # the sub-layer's output after dropout
     summed: Tensor  # x + update; the update alone without residual
     output: Tensor  # normalised in Post-LN, summed itself otherwise
@@ -124,11 +127,27 @@ class FeedForward(nn.Module):
         return feed_forward(x, w1, self.w1.bias, w2, self.w2.bias, self.activation)
 
 
+class Experts(nn.Module):
+    """A router and SwiGLU layers of which it picks n_chosen for each token."""
+
+    def __init__(self, d_model: int, d_ff: int, n_experts: int, n_chosen: int):
+        super().__init__()
+        self.n_chosen = n_chosen
+        self.router = nn.Linear(d_model, n_experts, bias=False)
+        self.experts = nn.ModuleList(FeedForward(d_model, d_ff, "swiglu") for _ in range(n_experts))
+
+    def forward(self, x: Tensor) -> MixtureTrace:
+        """Each token of x [..., d_model] through the experts chosen for it."""
+        w1, w3, w2 = ([getattr(e, w).weight.mT for e in self.experts] for w in ("w1", "w3", "w2"))
+        return mixture(x, self.router.weight.mT, w1, w3, w2, self.n_chosen)
+
+
 class Block(nn.Module):
     """Attention, then feed-forward, each inside `sublayer`; with cross_attention one more attention between them.
 
     bias: whether the linear layers have one; attention_bias says it for the attentions alone, where the two
-    differ. scale is that of `MultiHeadAttention`. Weights are PyTorch's usual draw; core.block.initialisation
+    differ. scale is that of `MultiHeadAttention`. n_experts: so many SwiGLU layers, n_chosen of them for each token,
+    in the place of the one. Weights are PyTorch's usual draw; core.block.initialisation
     draws from a given generator instead. Raises ValueError for another norm_place or norm_kind, or if n_heads does
     not divide d_model.
     """
@@ -149,6 +168,8 @@ class Block(nn.Module):
         attention_bias: bool | None = None,
         scale: float | None = None,
         cross_attention: bool = False,
+        n_experts: int = 0,
+        n_chosen: int = 0,
     ):
         super().__init__()
         if norm_place not in ("pre", "post", "none"):
@@ -157,7 +178,11 @@ class Block(nn.Module):
         heads = (d_model, n_heads, n_kv_heads, bias if attention_bias is None else attention_bias, scale)
         self.attention = MultiHeadAttention(*heads)
         self.cross = MultiHeadAttention(*heads) if cross_attention else None
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        self.feed_forward = (
+            Experts(d_model, d_ff, n_experts, n_chosen)
+            if n_experts
+            else FeedForward(d_model, d_ff, activation, bias)
+        )
         has_norm = norm_place != "none"
         self.norm1 = Norm(d_model, norm_kind, eps) if has_norm else None
         self.norm2 = Norm(d_model, norm_kind, eps) if has_norm else None

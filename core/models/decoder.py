@@ -60,7 +60,7 @@ class Decoder(Seeded, nn.Module):
     """The decoder that a `ModelConfig` describes.
 
     Weights are PyTorch's usual draw; `seeded` draws from a given generator instead. Raises ValueError for a config
-    that is no decoder, or one with experts, which is here for counting only.
+    that is no decoder.
     """
 
     def __init__(self, config: ModelConfig):
@@ -153,9 +153,7 @@ def logit_lens(model: Decoder, states: tuple[Tensor, ...]) -> Tensor:
 
 
 def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:
-    """One block as the config describes it. Raises ValueError for experts."""
-    if config.n_experts:
-        raise ValueError(f"{config.name} has experts: it is here for counting, not for building")
+    """One block as the config describes it."""
     return Block(
         config.d_model,
         config.n_heads,
@@ -171,6 +169,8 @@ def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:
         attention_bias=config.attention_bias,
         scale=None if config.scale_scores else 1.0,
         cross_attention=cross_attention,
+        n_experts=config.n_experts,
+        n_chosen=config.n_chosen,
     )
 
 

@@ -140,6 +140,8 @@ def check_config(c: "ModelConfig") -> None:
         raise ValueError("SwiGLU has no biases: set ffn_bias to False")
     if c.n_experts and not 1 <= c.n_chosen <= c.n_experts:
         raise ValueError(f"n_chosen must lie in 1..{c.n_experts}, the number of experts; got {c.n_chosen}")
+    if c.n_experts and not c.gated:
+        raise ValueError("experts here are SwiGLU layers: set gated to True")
     if not 0 <= c.dropout < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {c.dropout}")
 

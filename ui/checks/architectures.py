@@ -88,9 +88,7 @@ def architecture_checks(result: Result) -> tuple[Check, ...]:
             "modules", float(max(abs(n.total - by_pytorch_modules(c)) for c, n in pairs)), by_pytorch_modules
         )
     ]
-    ours = [(c, n) for c, n in pairs if not c.n_experts]
-    if ours:
-        checks.append(Check("built", float(max(abs(n.total - built(c)) for c, n in ours)), built))
+    checks.append(Check("built", float(max(abs(n.total - built(c)) for c, n in pairs)), built))
     plain = [
         (c, n)
         for c, n in pairs

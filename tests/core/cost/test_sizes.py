@@ -20,7 +20,6 @@ from core.models.encoder_decoder import Encoder, EncoderDecoder
 from tests.core.models import others
 
 CLASSES = {"decoder": Decoder, "encoder": Encoder, "encoder-decoder": EncoderDecoder}
-BUILT = [name for name, config in PRESETS.items() if not config.n_experts]
 PUBLISHED = {
     "transformer-base": 63_045_632,
     "gpt1": 116_534_784,
@@ -52,6 +51,7 @@ THEIRS = {
     "llama2": others.llama,
     "llama3": others.llama,
     "mistral": others.mistral,
+    "mixtral": others.mixtral,
     "smollm2": others.llama,
 }
 
@@ -65,7 +65,7 @@ def test_totals_are_the_published_ones(name):
     assert count_parameters(PRESETS[name]).total == PUBLISHED[name]
 
 
-@pytest.mark.parametrize("name", BUILT)
+@pytest.mark.parametrize("name", PRESETS)
 def test_the_count_is_that_of_the_model_as_built_part_by_part(name):
     config = PRESETS[name]
     with torch.device("meta"):
@@ -81,7 +81,7 @@ def test_the_count_is_that_of_the_model_as_built_part_by_part(name):
     assert count.embeddings + count.head == count.total - sum(inside.values())
 
 
-@pytest.mark.parametrize("name", [n for n in BUILT if n.split("-")[0] in THEIRS])
+@pytest.mark.parametrize("name", [n for n in PRESETS if n.split("-")[0] in THEIRS])
 def test_the_count_is_that_of_hugging_faces_model(name):
     config = PRESETS[name]
     with torch.device("meta"):
@@ -99,8 +99,9 @@ def test_berts_pretraining_heads_count_too():
 def test_active_parameters_are_fewer_only_with_experts():
     mixtral = PRESETS["mixtral-8x7b"]
     assert active_parameters(mixtral) == 12_879_925_248 == count_mixture(MIXTRAL_8X7B).active
-    for name in BUILT:
-        assert active_parameters(PRESETS[name]) == count_parameters(PRESETS[name]).total
+    for config in PRESETS.values():
+        if not config.n_experts:
+            assert active_parameters(config) == count_parameters(config).total
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,9 @@ def counted(run):
     return counter.get_total_flops()
 
 
-@pytest.mark.parametrize("name", ["gpt2-small", "llama2-7b", "llama3-8b", "mistral-7b", "bloom-560m", "gpt1"])
+@pytest.mark.parametrize(
+    "name", ["gpt2-small", "llama2-7b", "llama3-8b", "mistral-7b", "mixtral-8x7b", "bloom-560m", "gpt1"]
+)
 @pytest.mark.parametrize("last_only", [False, True])
 def test_multiply_adds_of_a_pass_are_those_that_pytorch_counts(name, last_only):
     config = small(name)
@@ -210,7 +213,7 @@ def configs(draw):
     stack = draw(st.sampled_from(["decoder", "encoder", "encoder-decoder"]))
     heads, gated, pooler = draw(st.sampled_from([1, 2, 4])), draw(st.booleans()), draw(st.booleans())
     pooler = pooler and stack == "encoder"
-    tied = draw(st.booleans())
+    tied, experts = draw(st.booleans()), draw(st.sampled_from([0, 3])) if gated else 0
     return ModelConfig(
         name="any",
         year=2026,
@@ -235,6 +238,8 @@ def configs(draw):
         gated=gated,
         attention_bias=draw(st.booleans()),
         ffn_bias=draw(st.booleans()) and not gated,
+        n_experts=experts,
+        n_chosen=draw(st.integers(1, experts)) if experts else 0,
         tied=tied,
         pooler=pooler,
         pretraining_heads=pooler and tied and draw(st.booleans()),

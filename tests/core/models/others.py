@@ -17,6 +17,8 @@ from transformers import (
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    MixtralConfig,
+    MixtralForCausalLM,
     OpenAIGPTConfig,
     OpenAIGPTLMHeadModel,
     T5Config,
@@ -103,6 +105,18 @@ def llama(c):
 
 def mistral(c):
     return MistralForCausalLM(MistralConfig(sliding_window=c.window, **llama_settings(c)))
+
+
+def mixtral(c):
+    return MixtralForCausalLM(
+        MixtralConfig(
+            sliding_window=c.window,
+            num_local_experts=c.n_experts,
+            num_experts_per_tok=c.n_chosen,
+            experts_implementation="eager",
+            **llama_settings(c),
+        )
+    )
 
 
 def bert_settings(c):
@@ -258,6 +272,7 @@ NAMES[t5] = [
     *NORM,
 ]
 NAMES[mistral] = NAMES[llama]
+NAMES[mixtral] = [(r"mlp\.gate\.", "feed_forward.router."), *NAMES[llama]]
 NAMES[gpt1] = [(r"transformer\.(tokens|positions)_embed\.", r"\1."), *NAMES[gpt2]]
 NAMES[gpt1] += [(r"^tokens\.", "embeddings.token."), (r"^positions\.", "embeddings.position.")]
 
@@ -278,6 +293,11 @@ def one_by_one(theirs, c):
                     name.replace("self_attention.query_key_value", f"attention.w_{letter}"),
                     part.flatten(0, 1),
                 )
+        elif ".mlp.experts." in name:  # Mixtral: all experts in one, gate and up side by side
+            kinds = ("w1", "w3") if "gate_up" in name else ("w2",)
+            for e, expert in enumerate(value):
+                for kind, part in zip(kinds, expert.chunk(len(kinds)), strict=True):
+                    yield re.sub(r"mlp\.experts\.\w+", f"feed_forward.experts.{e}.{kind}.weight", name), part
         elif name.endswith("weight") and re.search(r"c_proj|c_fc", name):
             yield name, value.mT
         else:

@@ -123,6 +123,7 @@ def test_what_sets_the_families_apart():
         ({"pooler": True}, "'encoder' only"),
         ({"segments": 2}, "'encoder' only"),
         ({"n_experts": 4}, r"n_chosen must lie in 1\.\.4"),
+        ({"n_experts": 4, "n_chosen": 2}, "experts here are SwiGLU layers"),
         ({"dropout": 1.0}, "dropout must be"),
         ({"d_model": 15, "n_heads": 3, "positions": "sinusoidal"}, "d_model must be even"),
         ({"d_model": 15, "n_heads": 3, "positions": "rope"}, "must be even"),
