@@ -205,7 +205,7 @@ def test_equal_tokens_differ_by_their_positions(toy, caplog):
     x = toy.model.embeddings(toy.encode("小 猫 小")).output.detach()
     cosine = float(torch.cosine_similarity(x[1], x[3], dim=0))
     assert (
-        f"places 2 and 4. Its two embeddings are one and the same row, cosine 1; with the positions the cosine is {number(cosine)}"
+        f"positions 2 and 4. Its two embeddings are one and the same row, cosine 1; with the positions the cosine is {number(cosine)}"
         in prose(app)
     )
     assert cosine < 0.95

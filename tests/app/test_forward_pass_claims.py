@@ -74,7 +74,7 @@ def test_no_sentence_of_the_main_picture_is_false_anywhere(toy, monkeypatch):
         looks = trace.weights[int(p["layer"]) - 1][:, -1, :-1]
         head, place = divmod(int(looks.argmax()), looks.shape[-1])
         assert (
-            f"head {head + 1}: at ` {rows[place]} ` (place {place + 1}), with weight {number(float(looks.max()))}"
+            f"head {head + 1}: at ` {rows[place]} ` (position {place + 1}), with weight {number(float(looks.max()))}"
             in said.of("notice.looks")
         )
         own = said.of("notice.lens.own")
@@ -176,7 +176,7 @@ def test_no_sentence_of_the_other_tabs_is_false_anywhere(toy, monkeypatch):
         ((result, _),) = said.results[-1:]
         lens = result.facts["lens"]
         assert (
-            f"{int((lens[0].argmax(-1) == np.array(result.facts['ids'])).sum())} of {len(result.facts['ids'])} places"
+            f"{int((lens[0].argmax(-1) == np.array(result.facts['ids'])).sum())} of {len(result.facts['ids'])} positions"
             in said.of("lens.notice.start")
         )
         winners = lens[:, -1].argmax(-1)
@@ -193,7 +193,7 @@ def test_no_sentence_of_the_other_tabs_is_false_anywhere(toy, monkeypatch):
         assert bool(said.of("emb.notice.twins")) == (len(set(rows)) < len(rows))
         if said.of("emb.notice.twins"):
             i, j = (
-                int(n) - 1 for n in re.search(r"places (\d+) and (\d+)", said.of("emb.notice.twins")).groups()
+                int(n) - 1 for n in re.search(r"positions (\d+) and (\d+)", said.of("emb.notice.twins")).groups()
             )
             assert i < j
             assert rows[i] == rows[j]
