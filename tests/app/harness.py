@@ -17,7 +17,7 @@ def open_page(
     stem: str, query: dict[str, str] | None = None, locale: str = "en-US", *, tab: str = ""
 ) -> AppTest:
     """The page under a link, in a fresh session that comes to it directly; with one of its lazy tabs open."""
-    app = AppTest.from_file(SCRIPT, default_timeout=60)
+    app = AppTest.from_file(SCRIPT, default_timeout=300)  # s, on a busy machine
     app.context["locale"] = locale
     if stem != "home":
         # A first run makes the pages known; it is on the home page and leaves its link behind.

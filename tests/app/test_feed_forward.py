@@ -330,7 +330,8 @@ def test_the_notebook_runs_alone_and_gives_the_pages_numbers(query, lang, monkey
     notebook = nbformat.reads(made["ipynb"]().decode(), as_version=4)
     nbformat.validate(notebook)
     notebook.cells.append(nbformat.v4.new_code_cell("print(trace.output.tolist())"))
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    where = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=600, startup_timeout=600, resources=where).execute()
     output = np.array(eval(notebook.cells[-1].outputs[0].text))
     d, multiple, act = query.get("d_model", 4), query.get("multiple", 4), query.get("act", "relu")
     if "s" in query:

@@ -284,7 +284,8 @@ def test_the_notebook_runs_alone_and_gives_the_pages_numbers(lang, monkeypatch, 
     notebook = nbformat.reads(made["ipynb"]().decode(), as_version=4)
     nbformat.validate(notebook)
     notebook.cells.append(nbformat.v4.new_code_cell("print(worked.y.tolist())"))
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    where = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=600, startup_timeout=600, resources=where).execute()
     y = np.array(eval(notebook.cells[-1].outputs[0].text))
     m = np.array([[-0.7, 0.6], [-0.4, 1.0]])
     x = np.array([[0.3, 1, 0], [1, 0, 1]])

@@ -62,7 +62,8 @@ def run(made: bytes, folder) -> dict[str, np.ndarray]:
     ending = "import json, sys\nassert 'core' not in sys.modules\n"
     ending += "print(json.dumps({name: values.tolist() for name, values in arrays.items()}))"
     notebook.cells.append(nbformat.v4.new_code_cell(ending))
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
+    where = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=600, startup_timeout=600, resources=where).execute()
     (output,) = notebook.cells[-1].outputs
     return {name: np.array(values) for name, values in json.loads(output.text).items()}
 

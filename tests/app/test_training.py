@@ -203,7 +203,7 @@ def test_a_run_goes_on_while_the_language_changes_and_the_page_is_left(caplog):
     np.testing.assert_allclose(losses[:100], [step.loss for step in told[:100]], rtol=1e-3)
 
 
-def until(condition, seconds=120):
+def until(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

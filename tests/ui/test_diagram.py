@@ -91,7 +91,7 @@ def _app():
 
 
 def test_it_mounts_and_nothing_has_been_clicked():
-    app = AppTest.from_function(_app).run()
+    app = AppTest.from_function(_app, default_timeout=300).run()  # s, on a busy machine
     assert not app.exception
     assert app.text[0].value == "went None"
     assert app.session_state.heard == []

@@ -93,9 +93,9 @@ def test_same_seed_same_numbers_and_no_global_state():
 
 
 def test_it_is_quick_enough_for_a_slider():
-    start = time.perf_counter()
+    start = time.process_time()  # not of the clock: others may be at work on this machine
     saturation([2**n for n in range(11)], n_draws=200, n_keys=16, seed=1, scaled=False)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize("arguments", [((), 5, 5), ((0, 4), 5, 5), ((4,), 0, 5), ((4,), 5, 1)])

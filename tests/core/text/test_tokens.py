@@ -194,6 +194,6 @@ def test_what_can_be_seen_stays(text):
     "piece", ["a", "\u200d", "👨\u200d", "क\u094d\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", "b'"]
 )
 def test_a_huge_text_is_cleaned_in_time(piece):
-    start = time.perf_counter()
+    start = time.process_time()  # not of the clock: others may be at work on this machine
     assert len(clean(piece * 100_000).text) <= 200
-    assert time.perf_counter() - start < 5, "linear takes a tenth of a second, quadratic takes minutes"
+    assert time.process_time() - start < 5, "linear takes a tenth of a second, quadratic takes minutes"
