@@ -111,7 +111,7 @@ def test_the_checks_hold_and_would_not_for_another_model(pair):
     ("name", "right", "told"),
     [
         ("grows", "tokens", "7,510,272 in the token table, 393,216 in the positions, 1,536 in the norms"),
-        ("direction", "stays", "Attention had 28,348,416 learned numbers and has 28,348,416"),
+        ("direction", "stays", "Attention had 28,348,416 parameters and has 28,348,416"),
         ("grouped", "falls", "from 2,147,483,648 to 1,342,177,280"),
         ("untied", "table", "added: 24,576,000"),
     ],
