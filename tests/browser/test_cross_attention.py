@@ -31,6 +31,13 @@ def test_a_pair_a_cell_and_an_experiment(open_page):
     expect(page.get_by_text("目标词元 2 猫 不能看词元 5 鱼")).to_be_visible()
 
 
+def test_a_long_formula_shows_its_result_without_scrolling(open_page):
+    page = open_page("cross_attention", params={"pad": 3, "dk": 9, "cell": "v.5.2"})
+    formula = page.locator(".katex-display").first
+    assert formula.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+    expect(formula).to_contain_text("−0.706")
+
+
 def test_the_looks(open_page):
     shot(open_page("cross_attention", width=1366, height=768), "cross_attention en")
     page = open_page("cross_attention", lang="zh", width=390, height=844, params={"src": "词" * 24})
