@@ -82,7 +82,7 @@ def test_the_table_is_an_independent_computation():
         ("Length after layer 24", a[0][-1], b[0][-1]),
     ):
         assert f"| {label} | {number(one)} | {number(other)} | × {number(other / one)} |" in story
-    assert f"| Likeness after layer 24 | {number(a[2][-1])} | {number(b[2][-1])} | +" in story
+    assert f"| Similarity after layer 24 | {number(a[2][-1])} | {number(b[2][-1])} | +" in story
 
 
 @pytest.mark.parametrize("norm", ["pre", "post", "none"])
