@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from bench.report import Row, of_samples
 from bench.settings import EMPTY, Subject
-from tests.browser.harness import address, settle
+from tests.browser.harness import PATIENCE, address, settle
 from tests.find_browser import browser_path
 from tests.serving import CHROMIUM_ARGS, Server
 
@@ -47,7 +47,7 @@ def first_picture(browser: Browser, server: Server, subject: Subject) -> float:
     context = probed_context(browser, subject)
     page = context.new_page()
     page.goto(link(server, subject))
-    ready = page.wait_for_function("window.__probe.ready", timeout=60_000).json_value()
+    ready = page.wait_for_function("window.__probe.ready", timeout=PATIENCE).json_value()
     settle(page)
     context.close()
     return ready / 1000
@@ -70,7 +70,7 @@ class Handle:
         self.slider.focus()
         self.presses += 1
         self.slider.press("ArrowRight" if self.presses % 2 else "ArrowLeft")
-        return self.page.evaluate(f"window.__probe.settled({QUIET}, 15000)")
+        return self.page.evaluate(f"window.__probe.settled({QUIET}, {PATIENCE})")
 
 
 def slider_rows(

@@ -52,7 +52,7 @@ class Server:
     Raises RuntimeError with the end of the log when the server does not answer within `patience` seconds.
     """
 
-    def __init__(self, script: Path, log: Path, *, port: int | None = None, patience: float = 60.0) -> None:
+    def __init__(self, script: Path, log: Path, *, port: int | None = None, patience: float = 180.0) -> None:
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
         self.log = log

@@ -11,20 +11,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.browser.harness import LISTEN, SCREENSHOTS, Watch, address, settle
+from tests.browser.harness import LISTEN, PATIENCE, SCREENSHOTS, Watch, address, settle
 from tests.find_browser import browser_path
 from tests.serving import CHROMIUM_ARGS, ROOT, Server, folder_like_the_apps
 
 LOCALES = {"en": "en-US", "zh": "zh-CN"}
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The one Chromium of the test run."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser_path(), args=list(CHROMIUM_ARGS))
+        chromium = playwright.chromium.launch(
+            executable_path=browser_path(), args=list(CHROMIUM_ARGS), timeout=PATIENCE
+        )
         yield chromium
         chromium.close()
 
@@ -119,6 +122,7 @@ def open_page(browser: Browser, watch: Watch, request: pytest.FixtureRequest) ->
             **more,
         )
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         watch.attach(context)
         context.add_init_script(LISTEN)
         page = context.new_page()

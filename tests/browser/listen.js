@@ -1,10 +1,11 @@
 // Runs in a page before anything else. A moved widget leaves no mark in the DOM until the server has begun to run, which a
-// busy machine may put off. So this listens to the websocket: when a run was last asked for, and when one last finished.
-// Both are protobuf messages, of which only the outermost field numbers are read; how a run finished matters because one
-// may give way to the next.
+// busy machine may put off. So this listens to the websocket: when a run was last asked for, when one last began and when
+// one last finished. All are protobuf messages, of which only the outermost field numbers are read; how a run finished
+// matters because one may give way to the next, and what was asked for is answered only by a run that began after it.
 (() => {
-  const RERUN_SCRIPT = %RERUN_SCRIPT%, SCRIPT_FINISHED = %SCRIPT_FINISHED%, EARLY_FOR_RERUN = %EARLY_FOR_RERUN%;
-  const line = window.__line = {asked: 0, finished: 0};
+  const RERUN_SCRIPT = %RERUN_SCRIPT%, NEW_SESSION = %NEW_SESSION%;
+  const SCRIPT_FINISHED = %SCRIPT_FINISHED%, EARLY_FOR_RERUN = %EARLY_FOR_RERUN%;
+  const line = window.__line = {asked: 0, begun: 0, finished: 0, answered: 0};
   const fields = data => {
     const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data, found = new Map();
     let at = 0;
@@ -28,8 +29,12 @@
       if (!followed.has(this)) {
         followed.add(this);
         this.addEventListener('message', event => {
-          const how = fields(event.data).get(SCRIPT_FINISHED);
-          if (how !== undefined && how !== EARLY_FOR_RERUN) line.finished = performance.now();
+          const found = fields(event.data), how = found.get(SCRIPT_FINISHED);
+          if (found.has(NEW_SESSION)) line.begun = performance.now();
+          if (how !== undefined && how !== EARLY_FOR_RERUN) {
+            line.finished = performance.now();
+            line.answered = line.begun;
+          }
         });
       }
     }

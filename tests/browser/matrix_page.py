@@ -50,7 +50,7 @@ def said(page: Page) -> str:
 
 def python_says(page: Page, text: str) -> None:
     """Wait until the script has run with this focus and cell."""
-    page.get_by_text(f"python: {text}", exact=True).wait_for(timeout=5000)
+    page.get_by_text(f"python: {text}", exact=True).wait_for()
 
 
 def weights(temperature: float, t: int = 6, d: int = 8) -> np.ndarray:

@@ -22,7 +22,7 @@ def test_a_press_is_seen_in_the_picture_and_on_the_page(browser, empty):
     try:
         for _ in range(3):
             times = handle.press()
-            assert 0 < times["first"] <= times["redrawn"] <= times["settled"] < 15_000
+            assert 0 < times["first"] <= times["redrawn"] <= times["settled"]
         assert handle.page.get_by_text("9", exact=True).count() == 2, "the thumb and the text"
     finally:
         handle.page.context.close()

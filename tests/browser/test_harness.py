@@ -19,6 +19,23 @@ def test_a_quiet_page_settles_and_makes_no_outside_request(serve, open_page, wat
     assert shot(page, "harness plain").stat().st_size > 2000
 
 
+def test_a_run_that_began_before_it_was_asked_for_is_no_answer(serve, open_page):
+    page = open_page(url=serve(HOST).url)
+    wait = "() => { const now = performance.now(); Object.assign(window.__line, {begun: now - 9, asked: now - 6, finished: now - 3}); }"
+    page.evaluate(wait)
+    assert settle(page) > 1900, "another run may be about to begin; only a dropped one never does"
+    page.evaluate("() => { window.__line.asked = performance.now(); }")
+    with pytest.raises(Exception, match="a run was asked for"):
+        settle(page, patience=2500)
+
+
+def test_a_move_that_the_browser_holds_back_is_waited_for(serve, open_page):
+    page = open_page(url=serve(HOST).url)
+    page.evaluate("setTimeout(() => document.body.setAttribute('data-late', '1'), 150)")
+    settle(page)
+    assert page.locator("body[data-late]").count() == 1
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_colour_scheme_reaches_the_page(serve, open_page, dark):
     page = open_page(url=serve(HOST).url, dark=dark)

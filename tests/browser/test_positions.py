@@ -29,6 +29,14 @@ def told(page: Page) -> tuple[float, float, float, float]:
     return tuple(float(x) for x in found.groups())
 
 
+DISTANCE = "const far = () => [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.pairs .told') ?? e)"
+DISTANCE += ".find(e => e.matches('.pairs .told')).textContent.match(/distance ([^:]*):/)[1];"
+FURTHER_THAN = f"at => {{ {DISTANCE} return Number(far()) > at; }}"
+# Every distance that is shown from now on, as it is written; looked for at every frame.
+NOTE_ALL = f"""() => {{ {DISTANCE} window.noted = new Set();
+  const look = () => {{ window.noted.add(far()); requestAnimationFrame(look); }}; look(); }}"""
+
+
 def turning(open_page, **more) -> Page:
     page = open_page("positions", **more)
     page.get_by_text("RoPE: pairs turning").click()
@@ -46,7 +54,7 @@ def test_pairs_turn_by_steps_by_key_and_by_play_and_only_the_distance_counts(ope
     assert told(page) == (3, 0, 3, pytest.approx(score(3), rel=6e-3))
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    page.wait_for_timeout(900)  # it plays at 1.6 positions a second
+    page.wait_for_function(FURTHER_THAN, arg=3.6)
     page.get_by_role("button", name="Pause").click()
     at = told(page)
     assert at[2] >= 4
@@ -65,12 +73,10 @@ def test_pairs_turn_by_steps_by_key_and_by_play_and_only_the_distance_counts(ope
 def test_less_motion_means_whole_positions(open_page):
     page = turning(open_page, reduced_motion="reduce")
     page.get_by_role("button", name="Play").click()
-    seen = set()
-    for _ in range(12):
-        page.wait_for_timeout(120)
-        seen.add(told(page)[2])
-    assert seen <= {0, 1, 2}
-    assert len(seen) >= 2
+    page.evaluate(NOTE_ALL)
+    page.wait_for_function("() => window.noted.size >= 2")
+    noted = page.evaluate("[...window.noted]")
+    assert all(distance.isdigit() for distance in noted), noted
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.harness import settle, shot, sideways_scroll
 
-PATIENCE = 120_000  # ms: the process that trains loads PyTorch first, and the machine may be busy
+PATIENCE = 300_000  # ms: the process that trains loads PyTorch first, and the machine may be busy
 SMALL = {"width": 16, "layers_a": 1, "layers_b": 2, "norm_a": "pre", "steps": 400}
 
 
