@@ -81,7 +81,7 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         x: Tensor,
-        context: Tensor | None = None,
+        context: Tensor | tuple[Tensor, Tensor] | None = None,
         mask: Tensor | None = None,
         rope: Callable[[Tensor], Tensor] | None = None,
         bias: Tensor | None = None,
@@ -90,7 +90,8 @@ class MultiHeadAttention(nn.Module):
     ) -> MultiHeadTrace:
         """Attend from x [..., T_q, d_model] to context [..., T_k, d_model], or to x itself without one.
 
-        rope turns q and k, [..., heads, T, d_head] each; the other arguments are those of `attend`. past: keys and
+        The context may also be keys and values that were made of it before, the k and v of an earlier trace: only
+        queries are projected then. rope turns q and k, [..., heads, T, d_head] each; the other arguments are those of `attend`. past: keys and
         values of earlier tokens, the k and v of an earlier trace, which come before those made here.
         """
         q, k, v = self.project(x, x if context is None else context)
@@ -100,9 +101,11 @@ class MultiHeadAttention(nn.Module):
             k, v = torch.cat([past[0], k], -2), torch.cat([past[1], v], -2)  # [..., G, T_past + T_k, d_head]
         return self.attend(q, k, v, mask, bias, head_mask)
 
-    def project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries from x, keys and values from context, split into heads."""
+    def project(self, x: Tensor, context: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries from x, keys and values from context, split into heads; those that it holds already stay."""
         q = split_heads(self.w_q(x), self.n_heads)  # [..., H, T_q, d_head]
+        if isinstance(context, tuple):
+            return q, *context
         k = split_heads(self.w_k(context), self.n_kv_heads)  # [..., G, T_k, d_head]
         v = split_heads(self.w_v(context), self.n_kv_heads)  # [..., G, T_k, d_head]
         return q, k, v

@@ -197,12 +197,13 @@ class Block(nn.Module):
         head_mask: Tensor | None = None,
         generator: torch.Generator | None = None,
         past: tuple[Tensor, Tensor] | None = None,
-        context: Tensor | None = None,
+        context: Tensor | tuple[Tensor, Tensor] | None = None,
         context_mask: Tensor | None = None,
     ) -> BlockTrace:
         """One block over x [..., T, d_model]; mask, rope, bias, head_mask and past go to the attention.
 
-        context [..., T_k, d_model], with its own mask, goes to the cross-attention. With a generator dropout is
+        context [..., T_k, d_model], or the keys and values that the cross-attention made of it before, goes to the
+        cross-attention, with its own mask. With a generator dropout is
         drawn (training), without one there is none (inference). Raises ValueError for a context without
         cross-attention, or the other way round.
         """

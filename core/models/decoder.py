@@ -14,7 +14,7 @@ from core.attention.masks import causal, sliding_window
 from core.block.frequencies import inverse_frequencies
 from core.block.positions import alibi_bias
 from core.block.relative import RelativeBias
-from core.block.residual import Block, BlockTrace, Norm
+from core.block.residual import Block, BlockTrace, Norm, SublayerTrace
 from core.block.rope import apply_rope
 from core.models.description import ModelConfig
 from core.models.drawing import Seeded
@@ -29,6 +29,7 @@ class DecoderCache:
     """Keys and values of every token so far, layer by layer: what need not be computed again."""
 
     layers: tuple[KeysValues, ...]
+    cross: tuple[KeysValues, ...] = ()  # of the source, in the decoder of an encoder-decoder: made once
 
     @property
     def length(self) -> int:
@@ -38,7 +39,7 @@ class DecoderCache:
     @property
     def numbers(self) -> int:
         """How many numbers are held."""
-        return sum(k.numel() + v.numel() for k, v in self.layers)
+        return sum(k.numel() + v.numel() for k, v in self.layers + self.cross)
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,11 @@ class Decoder(Seeded, nn.Module):
         the heads' outputs: 0 switches a head off. generator: draw dropout (training). Raises ValueError as
         `Embeddings` does, for another keep, or a cache of another model's shape.
         """
-        if cache is not None and len(cache.layers) != len(self.blocks):
-            raise ValueError(f"the cache holds {len(cache.layers)} layers, the model has {len(self.blocks)}")
-        past = 0 if cache is None else cache.length
+        past = past_of(cache, len(self.blocks))
         embedded = self.embeddings(tokens, past=past, generator=generator)
         x = embedded.output  # [..., T, d_model]
-        shared = self.shared_by_blocks(past, tokens.shape[-1], x.dtype, mask)
+        shared = shared_by_blocks(self.config, self.relative, past, tokens.shape[-1], x.dtype)
+        shared |= {} if mask is None else {"mask": mask}
         kept, layers = Kept(keep, x), []
         for i, block in enumerate(self.blocks):
             heads = None if head_mask is None else head_mask[i]
@@ -107,7 +107,7 @@ class Decoder(Seeded, nn.Module):
             trace = block(x, **shared, head_mask=heads, generator=generator, past=before)
             x = trace.output  # [..., T, d_model]
             if use_cache:
-                layers.append((trace.attention.inner.k, trace.attention.inner.v))
+                layers.append(keys_values(trace.attention))
             kept.add(trace)
         normed = self.normalise(x)  # [..., T, d_model]
         return DecoderTrace(
@@ -119,16 +119,6 @@ class Decoder(Seeded, nn.Module):
             logits=self.to_logits(normed[..., -1:, :] if last_only else normed),
             cache=DecoderCache(tuple(layers)) if use_cache else None,
         )
-
-    def shared_by_blocks(self, past: int, t: int, dtype: torch.dtype, mask: Tensor | None) -> dict[str, Any]:
-        """What every block gets alike: mask, RoPE and bias for the queries at positions past..past + t − 1."""
-        total = past + t
-        if mask is None:
-            window = self.config.window
-            mask = (causal(total) if window is None else sliding_window(total, window))[past:]  # [t, total]
-        bias = bias_of(self.config, self.relative, total, dtype)  # [H, total, total] or None
-        new_rows = None if bias is None else bias[:, past:]  # [H, t, total]
-        return {"mask": mask, "rope": rope_of(self.config, past, t), "bias": new_rows}
 
     def normalise(self, x: Tensor) -> Tensor:
         """The final norm, where there is one. [..., d_model]."""
@@ -172,6 +162,29 @@ def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:
         n_experts=config.n_experts,
         n_chosen=config.n_chosen,
     )
+
+
+def past_of(cache: DecoderCache | None, layers: int) -> int:
+    """How many tokens come before. Raises ValueError for the cache of a model with other layers."""
+    if cache is not None and len(cache.layers) != layers:
+        raise ValueError(f"the cache holds {len(cache.layers)} layers, the model has {layers}")
+    return 0 if cache is None else cache.length
+
+
+def keys_values(attention: SublayerTrace) -> KeysValues:
+    """What a cache keeps of one attention."""
+    return attention.inner.k, attention.inner.v
+
+
+def shared_by_blocks(
+    config: ModelConfig, relative: RelativeBias | None, past: int, t: int, dtype: torch.dtype
+) -> dict[str, Any]:
+    """What every block of a decoder gets alike: mask, RoPE and bias for the queries at positions past..past + t − 1."""
+    total, window = past + t, config.window
+    mask = causal(total) if window is None else sliding_window(total, window)  # [total, total]
+    bias = bias_of(config, relative, total, dtype)  # [H, total, total] or None
+    new_rows = None if bias is None else bias[:, past:]  # [H, t, total]
+    return {"mask": mask[past:], "rope": rope_of(config, past, t), "bias": new_rows}
 
 
 def norm_of(config: ModelConfig) -> Norm:

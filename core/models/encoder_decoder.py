@@ -10,10 +10,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from core.attention.masks import causal, combine
+from core.attention.masks import combine
 from core.block.feed_forward import ACTIVATIONS
 from core.block.residual import BlockTrace
-from core.models.decoder import bias_of, block_of, norm_of, relative_bias_of, rope_of
+from core.models.decoder import (
+    DecoderCache,
+    bias_of,
+    block_of,
+    keys_values,
+    norm_of,
+    past_of,
+    relative_bias_of,
+    rope_of,
+    shared_by_blocks,
+)
 from core.models.description import ModelConfig
 from core.models.drawing import Seeded
 from core.models.embeddings import Embeddings, EmbeddingTrace
@@ -30,6 +40,7 @@ class SideTrace:
     cross_weights: tuple[Tensor, ...]  # L of [..., H, T, T_source]: rectangular; empty in an encoder
     blocks: tuple[BlockTrace, ...]  # with keep "all" only
     output: Tensor  # [..., T, d_model]  after the final norm, where there is one
+    cache: DecoderCache | None = None  # of a decoder, with use_cache only
 
 
 @dataclass(frozen=True)
@@ -73,23 +84,47 @@ class Side(nn.Module):
         keep: Keep = "maps",
         head_mask: Tensor | None = None,
         generator: torch.Generator | None = None,
+        cache: DecoderCache | None = None,
+        use_cache: bool = False,
     ) -> SideTrace:
-        """tokens [..., T]; mask hides padding ([T, T] or [..., 1, T], True = may attend), a decoder adds its own."""
-        t = tokens.shape[-1]
-        embedded = self.embeddings(tokens, segments, generator=generator)
+        """tokens [..., T]; mask hides padding ([T, T] or [..., 1, T], True = may attend), a decoder adds its own.
+
+        A decoder's cache: tokens follow those that it holds, and the context is read from it, not given again.
+        """
+        past = past_of(cache, len(self.blocks))
+        embedded = self.embeddings(tokens, segments, past, generator)
         x = embedded.output  # [..., T, d_model]
-        mask = combine(causal(t), mask) if self.decoder else mask
-        bias = bias_of(self.config, self.relative, t, x.dtype)  # [H, T, T] or None
-        shared = {"mask": mask, "rope": rope_of(self.config, 0, t), "bias": bias, "generator": generator}
-        across = {"context": context, "context_mask": context_mask}
-        kept = Kept(keep, x)
+        shared = self.shared_by_blocks(past, tokens.shape[-1], x.dtype, mask)
+        kept, layers, cross = Kept(keep, x), [], []
         for i, block in enumerate(self.blocks):
-            trace = block(x, **shared, **across, head_mask=None if head_mask is None else head_mask[i])
+            heads = None if head_mask is None else head_mask[i]
+            before, across = (None, context) if cache is None else (cache.layers[i], cache.cross[i])
+            trace = block(
+                x,
+                **shared,
+                head_mask=heads,
+                generator=generator,
+                past=before,
+                context=across,
+                context_mask=context_mask,
+            )
             x = trace.output  # [..., T, d_model]
+            if use_cache:
+                layers.append(keys_values(trace.attention))
+                cross.append(keys_values(trace.cross))
             kept.add(trace)
         output = x if self.final_norm is None else self.final_norm(x).output  # [..., T, d_model]
         first = None if keep == "logits" else embedded
-        return SideTrace(first, kept.states, kept.weights, kept.cross_weights, kept.blocks, output)
+        held = DecoderCache(tuple(layers), tuple(cross)) if use_cache else None
+        return SideTrace(first, kept.states, kept.weights, kept.cross_weights, kept.blocks, output, held)
+
+    def shared_by_blocks(self, past: int, t: int, dtype: torch.dtype, mask: Tensor | None) -> dict[str, Any]:
+        """Mask, RoPE and bias. In an encoder, all see all and distances count in both directions."""
+        if self.decoder:
+            shared = shared_by_blocks(self.config, self.relative, past, t, dtype)
+            return shared | {"mask": combine(shared["mask"], mask)}
+        bias = bias_of(self.config, self.relative, t, dtype)  # [H, T, T] or None
+        return {"mask": mask, "rope": rope_of(self.config, 0, t), "bias": bias}
 
 
 class PretrainingHeads(nn.Module):
@@ -168,8 +203,10 @@ class EncoderDecoder(Seeded, nn.Module):
         decoder = self.decoder(
             target, target_mask, encoder.output, source_mask, keep=keep, generator=generator
         )
-        x = decoder.output  # [..., T_target, d_model]
+        return EncoderDecoderTrace(encoder, decoder, self.to_logits(decoder.output))
+
+    def to_logits(self, x: Tensor) -> Tensor:
+        """[..., d_model], the decoder's output → [..., vocab]; tied: the dot product with every row of the token table."""
         if self.config.scale_logits:
             x = x / self.config.d_model**0.5
-        logits = x @ self.encoder.embeddings.token.weight.mT if self.output is None else self.output(x)
-        return EncoderDecoderTrace(encoder, decoder, logits)
+        return x @ self.encoder.embeddings.token.weight.mT if self.output is None else self.output(x)
