@@ -32,7 +32,7 @@ def grad_at_random(output: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def value_before(v: Tensor) -> Tensor:
-    """A target for the output: at each place the value of the token before it, at the first its own.
+    """A target for the output: at each position the value of the token before it, at the first its own.
 
     v [..., T, d_v]; returns the same shape. What a "previous token head" would have to give.
     """

@@ -42,7 +42,7 @@ def shuffled(
 ) -> OrderTrace:
     """Self-attention of the tokens in a new order, against the original in that order.
 
-    q, k [..., T, d_k], v [..., T, d_v]. Mask and bias belong to the places, not to the tokens, and stay:
+    q, k [..., T, d_k], v [..., T, d_v]. Mask and bias belong to the positions, not to the tokens, and stay:
     without them, attention is permutation-equivariant and both deviations are 0 up to rounding; a causal
     mask or a bias by distance lets the order show. Raises ValueError if permutation is not one of 0..T−1.
     """
@@ -80,7 +80,7 @@ def at_random(tokens: int, generator: torch.Generator) -> tuple[int, ...]:
 
 
 def put_back(values: Tensor, permutation: Sequence[int], dims: Sequence[int]) -> Tensor:
-    """Undo a shuffle along each of `dims`: what stands at place i returns to place permutation[i]."""
+    """Undo a shuffle along each of `dims`: what stands at position i returns to position permutation[i]."""
     back = torch.tensor(list(permutation)).argsort()  # [T]
     for dim in dims:
         values = values.index_select(dim, back)

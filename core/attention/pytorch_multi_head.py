@@ -15,7 +15,7 @@ class BatchFirstTrace:
     right: Tensor  # [B, T, d]  batch_first=True
     wrong: Tensor  # [B, T, d]  left at its default, False: the same shape
     right_heads: Tensor  # [B, H, T, T]  weights, token by token within each sentence
-    wrong_heads: Tensor  # [T, H, B, B]  weights, sentence by sentence at each place
+    wrong_heads: Tensor  # [T, H, B, B]  weights, sentence by sentence at each position
     right_weights: (
         Tensor  # [B, T, T]  the mean over the heads, which is what the layer returns unless told not to
     )
@@ -56,7 +56,7 @@ def _per_head(rows: Tensor, module: MultiHeadAttention) -> Tensor:
 def batch_first_trap(module: MultiHeadAttention, x: Tensor) -> BatchFirstTrace:
     """Run PyTorch's layer with and without batch_first=True on x [B, T, d], then with sentence 2 replaced.
 
-    Without it the layer reads [T, B, d], so every token attends to the tokens at its own place in the
+    Without it the layer reads [T, B, d], so every token attends to the tokens at its own position in the
     other sentences. Nothing is raised and the shape is the same. Raises ValueError for fewer than two
     sentences.
     """

@@ -34,7 +34,7 @@ def many_draws(
     """Draw dropout on x n_draws times, apply `then` to each, and average.
 
     x of any shape; p is the probability of a zero, 0 ≤ p < 1. Without `then`, or with a linear one, the mean tends
-    to inference, its deviation like 1/√n. Where something bent follows, inference is not quite the mean of training.
+    to inference, its deviation like 1/√n. Where something nonlinear follows, inference is not quite the mean of training.
     Raises ValueError for p outside 0 ≤ p < 1, or n_draws below 1.
     """
     if n_draws < 1:

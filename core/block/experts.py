@@ -1,6 +1,6 @@
 """Mixture of experts: many feed-forward layers, of which a router picks a few for each token.
 
-Sources: Shazeer et al. 2017; Fedus et al. 2021 (Switch); Jiang et al. 2024 (Mixtral); DeepSeek-AI 2024 (V3).
+Sources: Shazeer et al. 2017; Fedus et al. 2022 (Switch); Jiang et al. 2024 (Mixtral); DeepSeek-AI 2024 (V3).
 """
 
 from collections.abc import Sequence
@@ -122,7 +122,7 @@ def switch_loss(logits: Tensor, k: int = 1, alpha: float = 0.01) -> Tensor:
     f_i is the share of the assignments that went to expert i, P_i the mean router probability for it, over
     all tokens. Only P carries a gradient. logits [..., E]; returns a scalar. (Hugging Face's Mixtral counts
     f_i over tokens instead of assignments, so its value is k times this one.)
-    Source: Fedus et al. 2021, equations 4 to 6, where k = 1.
+    Source: Fedus et al. 2022, equations 4 to 6, where k = 1.
     """
     n_experts = logits.shape[-1]
     probabilities = logits.softmax(-1)  # [..., E]

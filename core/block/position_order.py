@@ -21,7 +21,7 @@ def attend_in_order(
     table: Tensor | None = None,
     base: float = 10000.0,
 ) -> AttentionTrace:
-    """One head of self-attention over x [T, d_model], its places told by `scheme`.
+    """One head of self-attention over x [T, d_model], its positions told by `scheme`.
 
     w_q, w_k, w_v [d_model, d_k]; table [T_max, d_model] is needed by "learned". "alibi" uses the steepest
     of eight heads, slope 1/2. Raises ValueError for another scheme, "learned" without a table, or T above T_max.
@@ -42,7 +42,7 @@ def shuffle_test(
 ) -> OrderTrace:
     """Attention over the tokens in a new order, against the original rearranged in that order.
 
-    Tokens move, places stay: what the scheme says about place i is said to whichever token stands there.
+    Tokens move, positions stay: what the scheme says about position i is said to whichever token stands there.
     Both deviations are 0, up to rounding, for "none" without a mask. Arguments as in `attend_in_order`.
     Raises ValueError if permutation is not one of 0..T−1.
     """

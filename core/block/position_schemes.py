@@ -19,7 +19,7 @@ ALIBI_HEADS = 8  # as many slopes as the paper's first example has
 class PositionTrace:
     """What a scheme did on the way to the weights; None for what it does not use."""
 
-    added: Tensor | None  # [T, d_model]  sinusoidal, learned: one row for each place
+    added: Tensor | None  # [T, d_model]  sinusoidal, learned: one row for each position
     x: Tensor  # [T, d_model]  what the projections get
     q: Tensor  # [T, d_k]
     k: Tensor  # [T, d_k]
@@ -31,11 +31,11 @@ class PositionTrace:
 
 @dataclass(frozen=True)
 class PlaceTest:
-    """Attention under a scheme, beside attention without places and attention elsewhere in a longer text."""
+    """Attention under a scheme, beside attention without positions and attention elsewhere in a longer text."""
 
     shown: PositionTrace
-    plain: PositionTrace  # the same tokens, without places
-    change: Tensor  # [T, T]  weights with places − weights without
+    plain: PositionTrace  # the same tokens, without positions
+    change: Tensor  # [T, T]  weights with positions − weights without
     moved: Tensor  # [T, T]  weights when the text starts elsewhere − weights shown
 
 
@@ -51,11 +51,11 @@ def attend_at(
     head: int = 0,
     base: float = 10000.0,
 ) -> PositionTrace:
-    """Self-attention over x [T, d_model], whose first token stands at place `start`; the places are told by `scheme`.
+    """Self-attention over x [T, d_model], whose first token stands at position `start`, told by `scheme`.
 
     w_q, w_k, w_v [d_model, d_k]; mask [T, T] bool, True = may attend; table [T_max, d_model] is needed by
     "learned"; head 0..7 chooses ALiBi's slope among eight. Raises ValueError for another scheme, "learned" without
-    a table, or places beyond its end. Sources: Vaswani et al. 2017, section 3.5; Su et al. 2021; Press et al. 2022.
+    a table, or positions beyond its end. Sources: Vaswani et al. 2017, section 3.5; Su et al. 2021; Press et al. 2022.
     """
     t = x.shape[-2]
     added = added_at_the_input(x, scheme, start, table, base)  # [T, d_model] or None
@@ -82,9 +82,9 @@ def place_test(
     table: Tensor | None = None,
     head: int = 0,
 ) -> PlaceTest:
-    """What the places do to the weights, and what moving the whole text to another place does.
+    """What the positions do to the weights, and what moving the whole text to another position does.
 
-    Arguments and errors as in `attend_at`; `elsewhere` is the other place where the text could start.
+    Arguments and errors as in `attend_at`; `elsewhere` is the other position where the text could start.
     """
 
     def attend(scheme: Scheme, start: int) -> PositionTrace:
@@ -97,7 +97,7 @@ def place_test(
 
 
 def turned(y: Tensor, start: int, base: float) -> Tensor:
-    """Queries or keys [T, d_k] turned by RoPE, the first of them at place `start`. Returns the same shape."""
+    """Queries or keys [T, d_k] turned by RoPE, the first of them at position `start`. Returns the same shape."""
     inv_freq = inverse_frequencies(y.shape[-1], base, dtype=torch.float64)  # [d_k/2]
     return apply_rope(y, torch.arange(start, start + len(y)), inv_freq)  # [T, d_k]
 
@@ -129,6 +129,6 @@ def untrained_table(n: int, d: int, generator: torch.Generator) -> Tensor:
 
 
 def row_products(table: Tensor) -> Tensor:
-    """The dot product of every two rows of a table [n, d]: how alike two places look. Returns [n, n]."""
+    """The dot product of every two rows of a table [n, d]: how alike two positions look. Returns [n, n]."""
     products = table @ table.mT  # [n, n]
     return products

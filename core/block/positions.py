@@ -73,7 +73,7 @@ def similarity_at(distances: Tensor, d: int, base: float = 10000.0) -> Tensor:
 def learned(table: Tensor, n: int) -> Tensor:
     """The first n rows of a learned table [T_max, d], as GPT-2 and BERT add them. Returns [n, d].
 
-    Raises ValueError for n above T_max: nothing was ever learned about those places.
+    Raises ValueError for n above T_max: nothing was ever learned about those positions.
     """
     if not 0 <= n <= table.shape[0]:
         raise ValueError(f"the table has {table.shape[0]} positions, {n} were asked for")

@@ -31,7 +31,7 @@ def sharpness(weights: Tensor) -> Tensor:
 
 
 def mirror_score(weights: Tensor, n: int) -> Tensor:
-    """How much query i gives place n − 1 − i, on average over the first n queries: what writing backwards takes.
+    """How much query i gives position n − 1 − i, on average over the first n queries: what writing backwards takes.
 
     weights [..., T_q, T_k] with T_q and T_k at least n; returns [...].
     """
@@ -39,7 +39,7 @@ def mirror_score(weights: Tensor, n: int) -> Tensor:
 
 
 def followed(tokens: Tensor) -> Tensor:
-    """For each query i, the places j ≤ i whose left neighbour is the same token as i. tokens [T]; [T, T] bool."""
+    """For each query i, the positions j ≤ i whose left neighbour is the same token as i. tokens [T]; [T, T] bool."""
     same = tokens[:, None] == tokens[None, :]  # [T, T]
     shifted = torch.zeros_like(same)
     shifted[:, 1:] = same[:, :-1]  # place j follows place j − 1

@@ -43,7 +43,7 @@ def mask_tokens(
 
     tokens [T], whole numbers. Each chosen position becomes mask_token with probability 0.8, a random one of the
     vocab tokens with 0.1 (it may be the same by chance), and stays with 0.1. Tokens of `special`, such as [CLS] and
-    [SEP], are never chosen. The same seed chooses the same places at another share, or more of them.
+    [SEP], are never chosen. The same seed chooses the same positions at another share, or more of them.
     Raises ValueError for a share outside 0 < share ≤ 1, a mask token outside the vocabulary, or nothing to choose.
     """
     if not 0 < share <= 1:

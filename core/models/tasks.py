@@ -21,7 +21,7 @@ SYMBOLS = tuple("abcdefghijklmnop")  # 16
 
 @dataclass(frozen=True)
 class Batch:
-    """B texts: at each place the token that is read and the one to be predicted there."""
+    """B texts: at each position the token that is read and the one to be predicted there."""
 
     tokens: Tensor  # [B, T]  begins with END in the tasks that have one
     targets: Tensor  # [B, T]  IGNORED where there is no loss
