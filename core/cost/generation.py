@@ -41,7 +41,8 @@ def pass_cost(
         raise ValueError("needs a decoder, at least one new token, and a past of 0 or more")
     if source < 0 or (source > 0) != (config.stack == "encoder-decoder"):
         raise ValueError("an encoder-decoder has a source of at least one token, a decoder alone has none")
-    layers, keys = config.decoder_layers, past + new + source  # a query meets the text and the source
+    held = past if config.window is None else min(past, config.window - 1)  # what a trimmed cache still has
+    layers, keys = config.decoder_layers, held + new + source  # a query meets the text and the source
     weights = new * block_weights(
         replace(config, stack="decoder", encoder_layers=0)
     )  # without the looks across

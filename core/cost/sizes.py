@@ -63,7 +63,7 @@ def kv_cache_bytes_per_token(config: ModelConfig, bytes_per_number: float = 2) -
     """Memory that each token leaves behind in the decoder: a key and a value per layer and key-value head.
 
     0 for an encoder, which does not generate. In an encoder-decoder a token of the source leaves as much, once, for
-    cross-attention. A sliding window does not change what one token leaves, but tokens before it can be forgotten.
+    cross-attention. A sliding window does not change what one token leaves, but those that no later token sees are forgotten.
     """
     return config.decoder_layers * kv_numbers_per_token(config.kv_heads, config.d_head) * bytes_per_number
 

@@ -26,14 +26,18 @@ KeysValues = tuple[Tensor, Tensor]  # [..., G, T, d_head] each; keys are kept tu
 
 @dataclass(frozen=True)
 class DecoderCache:
-    """Keys and values of every token so far, layer by layer: what need not be computed again."""
+    """Keys and values of the tokens so far, layer by layer: what need not be computed again.
+
+    With a sliding window only those that a later token can still see are held, the last window − 1.
+    """
 
     layers: tuple[KeysValues, ...]
+    length: int  # tokens read so far: the next one stands at this position
     cross: tuple[KeysValues, ...] = ()  # of the source, in the decoder of an encoder-decoder: made once
 
     @property
-    def length(self) -> int:
-        """Tokens held."""
+    def held(self) -> int:
+        """Tokens whose keys and values are still here: all of them without a window."""
         return self.layers[0][0].shape[-2] if self.layers else 0
 
     @property
@@ -50,7 +54,7 @@ class DecoderTrace:
     states: tuple[
         Tensor, ...
     ]  # L + 1 of [..., T, d_model]: the residual stream before, between and after blocks
-    weights: tuple[Tensor, ...]  # L of [..., H, T, T_past + T]
+    weights: tuple[Tensor, ...]  # L of [..., H, T, T_held + T]
     blocks: tuple[BlockTrace, ...]  # every step inside each block; with keep "all" only
     normed: Tensor  # [..., T, d_model]  the last state after the final norm
     logits: Tensor  # [..., T, vocab], or [..., 1, vocab] with last_only
@@ -91,14 +95,14 @@ class Decoder(Seeded, nn.Module):
 
         keep: "logits" (nothing else), "maps" (states and weights as well) or "all" (every step of every block).
         use_cache: give keys and values back, those of the given cache included. last_only: logits of the last token
-        alone. mask replaces the family's own, [T, T_past + T], True = may attend. head_mask [L, H] multiplies
+        alone. mask replaces the family's own, [T, T_held + T], True = may attend. head_mask [L, H] multiplies
         the heads' outputs: 0 switches a head off. generator: draw dropout (training). Raises ValueError as
         `Embeddings` does, for another keep, or a cache of another model's shape.
         """
-        past = past_of(cache, len(self.blocks))
+        past, held = past_of(cache, len(self.blocks))
         embedded = self.embeddings(tokens, past=past, generator=generator)
         x = embedded.output  # [..., T, d_model]
-        shared = shared_by_blocks(self.config, self.relative, past, tokens.shape[-1], x.dtype)
+        shared = shared_by_blocks(self.config, self.relative, past, held, tokens.shape[-1], x.dtype)
         shared |= {} if mask is None else {"mask": mask}
         kept, layers = Kept(keep, x), []
         for i, block in enumerate(self.blocks):
@@ -107,7 +111,7 @@ class Decoder(Seeded, nn.Module):
             trace = block(x, **shared, head_mask=heads, generator=generator, past=before)
             x = trace.output  # [..., T, d_model]
             if use_cache:
-                layers.append(keys_values(trace.attention))
+                layers.append(keys_values(trace.attention, self.config.window))
             kept.add(trace)
         normed = self.normalise(x)  # [..., T, d_model]
         return DecoderTrace(
@@ -117,7 +121,7 @@ class Decoder(Seeded, nn.Module):
             blocks=kept.blocks,
             normed=normed,
             logits=self.to_logits(normed[..., -1:, :] if last_only else normed),
-            cache=DecoderCache(tuple(layers)) if use_cache else None,
+            cache=DecoderCache(tuple(layers), past + tokens.shape[-1]) if use_cache else None,
         )
 
     def normalise(self, x: Tensor) -> Tensor:
@@ -164,27 +168,32 @@ def block_of(config: ModelConfig, cross_attention: bool = False) -> Block:
     )
 
 
-def past_of(cache: DecoderCache | None, layers: int) -> int:
-    """How many tokens come before. Raises ValueError for the cache of a model with other layers."""
+def past_of(cache: DecoderCache | None, layers: int) -> tuple[int, int]:
+    """How many tokens come before, and how many of them are held. Raises ValueError for the cache of a model with other layers."""
     if cache is not None and len(cache.layers) != layers:
         raise ValueError(f"the cache holds {len(cache.layers)} layers, the model has {layers}")
-    return 0 if cache is None else cache.length
+    return (0, 0) if cache is None else (cache.length, cache.held)
 
 
-def keys_values(attention: SublayerTrace) -> KeysValues:
-    """What a cache keeps of one attention."""
-    return attention.inner.k, attention.inner.v
+def keys_values(attention: SublayerTrace, window: int | None = None) -> KeysValues:
+    """What a cache keeps of one attention: all keys and values, or the last window − 1, the new token being one more."""
+    k, v = attention.inner.k, attention.inner.v  # [..., G, T_held + T, d_head] each
+    forgotten = 0 if window is None else max(k.shape[-2] - (window - 1), 0)
+    return k[..., forgotten:, :], v[..., forgotten:, :]
 
 
 def shared_by_blocks(
-    config: ModelConfig, relative: RelativeBias | None, past: int, t: int, dtype: torch.dtype
+    config: ModelConfig, relative: RelativeBias | None, past: int, held: int, t: int, dtype: torch.dtype
 ) -> dict[str, Any]:
-    """What every block of a decoder gets alike: mask, RoPE and bias for the queries at positions past..past + t − 1."""
-    total, window = past + t, config.window
+    """What every block of a decoder gets alike: mask, RoPE and bias for the queries at positions past..past + t − 1.
+
+    Mask and bias depend on distances alone, so they are those of a text that begins with the first token held.
+    """
+    total, window = held + t, config.window
     mask = causal(total) if window is None else sliding_window(total, window)  # [total, total]
     bias = bias_of(config, relative, total, dtype)  # [H, total, total] or None
-    new_rows = None if bias is None else bias[:, past:]  # [H, t, total]
-    return {"mask": mask[past:], "rope": rope_of(config, past, t), "bias": new_rows}
+    new_rows = None if bias is None else bias[:, held:]  # [H, t, total]
+    return {"mask": mask[held:], "rope": rope_of(config, past, t), "bias": new_rows}
 
 
 def norm_of(config: ModelConfig) -> Norm:

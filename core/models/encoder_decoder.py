@@ -91,10 +91,10 @@ class Side(nn.Module):
 
         A decoder's cache: tokens follow those that it holds, and the context is read from it, not given again.
         """
-        past = past_of(cache, len(self.blocks))
+        past, held = past_of(cache, len(self.blocks))
         embedded = self.embeddings(tokens, segments, past, generator)
         x = embedded.output  # [..., T, d_model]
-        shared = self.shared_by_blocks(past, tokens.shape[-1], x.dtype, mask)
+        shared = self.shared_by_blocks(past, held, tokens.shape[-1], x.dtype, mask)
         kept, layers, cross = Kept(keep, x), [], []
         for i, block in enumerate(self.blocks):
             heads = None if head_mask is None else head_mask[i]
@@ -115,13 +115,15 @@ class Side(nn.Module):
             kept.add(trace)
         output = x if self.final_norm is None else self.final_norm(x).output  # [..., T, d_model]
         first = None if keep == "logits" else embedded
-        held = DecoderCache(tuple(layers), tuple(cross)) if use_cache else None
-        return SideTrace(first, kept.states, kept.weights, kept.cross_weights, kept.blocks, output, held)
+        after = DecoderCache(tuple(layers), past + tokens.shape[-1], tuple(cross)) if use_cache else None
+        return SideTrace(first, kept.states, kept.weights, kept.cross_weights, kept.blocks, output, after)
 
-    def shared_by_blocks(self, past: int, t: int, dtype: torch.dtype, mask: Tensor | None) -> dict[str, Any]:
+    def shared_by_blocks(
+        self, past: int, held: int, t: int, dtype: torch.dtype, mask: Tensor | None
+    ) -> dict[str, Any]:
         """Mask, RoPE and bias. In an encoder, all see all and distances count in both directions."""
         if self.decoder:
-            shared = shared_by_blocks(self.config, self.relative, past, t, dtype)
+            shared = shared_by_blocks(self.config, self.relative, past, held, t, dtype)
             return shared | {"mask": combine(shared["mask"], mask)}
         bias = bias_of(self.config, self.relative, t, dtype)  # [H, T, T] or None
         return {"mask": mask, "rope": rope_of(self.config, 0, t), "bias": bias}

@@ -158,6 +158,14 @@ def test_multiply_adds_of_a_pass_are_those_that_pytorch_counts(name, last_only):
         assert whole == 9 * forward_flops_per_token(config, 9)
 
 
+def test_a_window_leaves_the_pass_after_a_cache_fewer_keys_and_pytorch_counts_them_too():
+    config = replace(small("mistral-7b"), window=3)
+    model, x = Decoder(config), torch.zeros(9, dtype=torch.long)
+    cache = model(x[:6], use_cache=True).cache
+    assert counted(lambda: model(x[6:], cache)) == 2 * pass_cost(config, 3, 6, last_only=False).total
+    assert cache.numbers * 2 == (3 - 1) * kv_cache_bytes_per_token(config)
+
+
 @pytest.mark.parametrize("name", ["transformer-base", "bart-base", "t5-base"])
 def test_operations_of_an_encoder_decoder_are_those_that_pytorch_counts(name):
     config = small(name)

@@ -105,13 +105,38 @@ def test_with_a_cache_and_new_tokens_only_the_logits_are_the_same(config, pieces
     for n in pieces:
         trace = model(x[:, start : start + n], cache, use_cache=True)
         torch.testing.assert_close(trace.logits, whole.logits[:, start : start + n])
-        torch.testing.assert_close(trace.weights[-1], whole.weights[-1][..., start : start + n, : start + n])
+        first = start - (0 if cache is None else cache.held)  # without a window: 0
+        torch.testing.assert_close(
+            trace.weights[-1], whole.weights[-1][..., start : start + n, first : start + n]
+        )
         cache, start = trace.cache, start + n
         assert cache.length == start
+        assert cache.held == min(start, (config.window or T + 1) - 1)
     for (k, v), (k_whole, v_whole) in zip(cache.layers, whole.cache.layers, strict=True):
         torch.testing.assert_close(k, k_whole)
         torch.testing.assert_close(v, v_whole)
-    assert cache.numbers == 2 * 2 * config.decoder_layers * config.kv_heads * config.d_head * T
+    assert cache.numbers == 2 * 2 * config.decoder_layers * config.kv_heads * config.d_head * cache.held
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 6, 7, 40])
+def test_the_cache_holds_no_more_than_the_window_and_no_less_than_hugging_faces(window):
+    config = replace(MISTRAL, window=window)
+    model, theirs = pair(config, others.mistral, Decoder)
+    x, cache, expected = tokens(1, 13), None, None
+    close = {"rtol": 1e-4, "atol": 1e-4}  # their angles are in float32
+    whole = theirs(x).logits
+    for start, end in ((0, 5), (5, 6), (6, 7), (7, 11), (11, 12), (12, 13)):
+        trace = model(x[:, start:end], cache, use_cache=True)
+        torch.testing.assert_close(trace.logits, whole[:, start:end], **close)
+        torch.testing.assert_close(trace.logits, model(x).logits[:, start:end])
+        cache = trace.cache
+        assert (cache.length, cache.held) == (end, min(end, window - 1))
+        if window > 1:  # theirs has no cache that holds nothing
+            expected = theirs(x[:, start:end], past_key_values=expected, use_cache=True).past_key_values
+            for (k, v), layer in zip(cache.layers, expected.layers, strict=True):
+                torch.testing.assert_close(k, layer.keys[:, :, -(window - 1) :], **close)
+                torch.testing.assert_close(v, layer.values[:, :, -(window - 1) :], **close)
+                assert layer.keys.shape[-2] == cache.held
 
 
 @pytest.mark.parametrize("config", ALL, ids=lambda c: c.name)

@@ -53,6 +53,27 @@ def test_with_and_without_a_cache_each_step_is_the_same_but_for_its_cost():
     assert len({s.token for s in with_cache}) > 2
 
 
+def test_a_window_bounds_the_cache_and_changes_no_word():
+    config = replace(PRESETS["mistral-7b"], **SMALL, n_kv_heads=1, window=4)
+    model, theirs = pair(config, others.mistral, Decoder, 7)
+    steps, without = (list(generate(model, PROMPT, 9, temperature=0, use_cache=use)) for use in (True, False))
+    expected = theirs.generate(
+        PROMPT[None],
+        attention_mask=torch.ones(1, 4),
+        max_new_tokens=9,
+        do_sample=False,
+        pad_token_id=0,
+        eos_token_id=None,
+    )
+    assert [s.token for s in steps] == [s.token for s in without] == expected[0, 4:].tolist()
+    for a, b in zip(steps, without, strict=True):
+        torch.testing.assert_close(a.logits, b.logits)
+    assert {s.cache_numbers for s in steps} == {2 * 2 * config.d_head * 3}
+    assert (
+        len({s.cost.maps for s in steps[1:]}) == 1
+    )  # every further token costs the same, however long the text
+
+
 def test_each_step_holds_the_text_before_it_and_the_logits_of_its_last_token():
     model = random_numbers(Decoder(GPT2).double())
     text = PROMPT.tolist()
