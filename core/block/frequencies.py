@@ -17,8 +17,8 @@ class Scaling:
     """One way of stretching the frequencies, as model configurations name them."""
 
     kind: Literal["interpolation", "ntk", "yarn", "longrope"]
-    factor: float = 1.0  # s; not read by longrope, which has one for each pair
-    original_length: int | None = None  # yarn needs it
+    factor: float = 1.0  # s; longrope has one for each pair, and this for its attention factor
+    original_length: int | None = None  # yarn needs it, and longrope where s is above 1
     beta_fast: float = (
         32  # yarn: pairs that turn at least this often over the original length keep their speed
     )
@@ -31,8 +31,8 @@ def inverse_frequencies(
 ) -> Tensor:
     """θ_i = base^(−2i/d_head), stretched as `scaling` says. Returns [d_head/2], radians per position, falling.
 
-    In dtype (PyTorch's default without one), computed in float64. YaRN's attention factor is not in it: see
-    `yarn`. Raises ValueError for a d_head that is not even and positive, a base not above 1, and as the four
+    In dtype (PyTorch's default without one), computed in float64. What cos and sin are multiplied by is not in
+    it: see `attention_factor_of`. Raises ValueError for a d_head that is not even and positive, a base not above 1, and as the four
     functions below do. Source: Su et al. 2021 (RoFormer), section 3.2.2.
     """
     if d_head < 2 or d_head % 2:
@@ -102,8 +102,12 @@ def yarn(
     keep = 1 - yarn_ramp(d_head, base, original_length, beta_fast, beta_slow)  # [d_head/2]  1 = untouched
     theta = inverse_frequencies(d_head, base, dtype=torch.float64)  # [d_head/2]
     inv_freq = theta * keep + theta / factor * (1 - keep)  # [d_head/2]
-    attention_factor = 0.1 * math.log(factor) + 1
-    return inv_freq.to(dtype or torch.get_default_dtype()), attention_factor
+    return inv_freq.to(dtype or torch.get_default_dtype()), yarn_attention_factor(factor)
+
+
+def yarn_attention_factor(factor: float) -> float:
+    """0.1 ln s + 1, by which YaRN multiplies cos and sin. Source: Peng et al. 2023, section 3.4, and the authors' code."""
+    return 0.1 * math.log(factor) + 1
 
 
 def yarn_ramp(
@@ -174,6 +178,15 @@ def longrope_attention_factor(factor: float, original_length: int) -> float:
     if original_length <= 1:
         raise ValueError(f"the trained length must be above 1, got {original_length}")
     return math.sqrt(1 + math.log(factor) / math.log(original_length))
+
+
+def attention_factor_of(scaling: Scaling | None) -> float:
+    """What `scaling` multiplies cos and sin by: 1 but in YaRN and LongRoPE. Raises ValueError as these do."""
+    if scaling is None or scaling.factor == 1:
+        return 1.0
+    if scaling.kind == "longrope":
+        return longrope_attention_factor(scaling.factor, scaling.original_length or 0)
+    return yarn_attention_factor(scaling.factor) if scaling.kind == "yarn" else 1.0
 
 
 def illustrative_longrope_factors(d_head: int, factor: float) -> tuple[float, ...]:

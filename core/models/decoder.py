@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from core.attention.masks import causal, sliding_window
-from core.block.frequencies import inverse_frequencies
+from core.block.frequencies import attention_factor_of, inverse_frequencies
 from core.block.positions import alibi_bias
 from core.block.relative import RelativeBias
 from core.block.residual import Block, BlockTrace, Norm, SublayerTrace
@@ -219,6 +219,8 @@ def rope_of(config: ModelConfig, past: int, t: int) -> Callable[[Tensor], Tensor
     """The turning of queries and keys at positions past..past + t − 1, or None in families without RoPE."""
     if config.positions != "rope":
         return None
-    frequencies = inverse_frequencies(config.d_head, config.rope_base, dtype=torch.float64)  # [d_head/2]
+    scaling = config.rope_scaling
+    frequencies = inverse_frequencies(config.d_head, config.rope_base, scaling, torch.float64)  # [d_head/2]
     positions = torch.arange(past, past + t)  # [t]
-    return lambda x: apply_rope(x, positions, frequencies)
+    factor = attention_factor_of(scaling)
+    return lambda x: apply_rope(x, positions, frequencies, attention_factor=factor)

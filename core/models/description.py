@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from core.attention.multi_head import head_width
 from core.block.feed_forward import ACTIVATIONS
+from core.block.frequencies import Scaling, attention_factor_of, inverse_frequencies
 
 StackKind = Literal["decoder", "encoder", "encoder-decoder"]
 Positions = Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative_bias"]
@@ -34,6 +35,7 @@ class ModelConfig:
     limit: int | None = None  # the longest text it was made for, in tokens; None: none was set
     unused_rows: int = 0  # at the start of a learned table: BART's first position is row 2
     rope_base: float = 10000.0
+    rope_scaling: Scaling | None = None  # how RoPE is stretched for texts longer than those of the training
     buckets: int = 32  # relative_bias: how many distances are told apart
     farthest: int = 128  # relative_bias: from this distance on, all are alike
     segments: int = 0  # BERT adds one of two vectors: first or second sentence
@@ -175,6 +177,11 @@ def check_positions(c: "ModelConfig") -> None:
         raise ValueError(f"sinusoidal positions come in pairs: d_model must be even, got {c.d_model}")
     if c.positions == "rope" and c.d_head % 2:
         raise ValueError(f"RoPE turns pairs: d_model / n_heads must be even, got {c.d_head}")
+    if c.rope_scaling is not None:
+        if c.positions != "rope":
+            raise ValueError("rope_scaling stretches RoPE: set positions to 'rope'")
+        inverse_frequencies(c.d_head, c.rope_base, c.rope_scaling)  # which refuses what does not fit
+        attention_factor_of(c.rope_scaling)
     if c.positions == "relative_bias" and (c.buckets < 4 or c.buckets % 4 or c.farthest <= c.buckets // 2):
         raise ValueError("relative_bias needs a multiple of 4 buckets, and farthest above half of them")
 

@@ -83,6 +83,23 @@ def bloom(c):
     )
 
 
+def rope_type(scaling):
+    """Our scaling as they name it. Their NTK grows with the text: s − 1 is ours on a text of twice their limit."""
+    if scaling is None:
+        return {"rope_type": "default"}
+    length = {"original_max_position_embeddings": scaling.original_length}
+    match scaling.kind:
+        case "interpolation":
+            return {"rope_type": "linear", "factor": scaling.factor}
+        case "ntk":
+            return {"rope_type": "dynamic", "factor": scaling.factor - 1}
+        case "yarn":
+            return {"rope_type": "yarn", "factor": scaling.factor, **length}
+        case "longrope":
+            both = {"long_factor": list(scaling.factors), "short_factor": [1.0] * len(scaling.factors)}
+            return {"rope_type": "longrope", "factor": scaling.factor, **both, **length}
+
+
 def llama_settings(c):
     return {
         "vocab_size": c.vocab,
@@ -93,7 +110,7 @@ def llama_settings(c):
         "num_key_value_heads": c.kv_heads,
         "max_position_embeddings": c.limit,
         "rms_norm_eps": c.norm_eps,
-        "rope_parameters": {"rope_type": "default", "rope_theta": c.rope_base},
+        "rope_parameters": {"rope_theta": c.rope_base, **rope_type(c.rope_scaling)},
         "tie_word_embeddings": c.tied,
         "attn_implementation": "eager",
     }

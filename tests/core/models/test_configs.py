@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 from transformers import BartConfig, BertConfig, GPT2Config, LlamaConfig, OpenAIGPTConfig, T5Config
 
+from core.block.frequencies import Scaling
 from core.models.configs import PRESETS, ModelConfig
 
 GPT2, BERT, T5, LLAMA = (PRESETS[n] for n in ("gpt2-small", "bert-base", "t5-base", "llama2-7b"))
@@ -124,6 +125,13 @@ def test_what_sets_the_families_apart():
         ({"segments": 2}, "'encoder' only"),
         ({"n_experts": 4}, r"n_chosen must lie in 1\.\.4"),
         ({"n_experts": 4, "n_chosen": 2}, "experts here are SwiGLU layers"),
+        ({"rope_scaling": Scaling("ntk", 2.0)}, "set positions to 'rope'"),
+        ({"positions": "rope", "rope_scaling": Scaling("yarn", 2.0)}, "needs the trained length"),
+        ({"positions": "rope", "rope_scaling": Scaling("ntk", 0.5)}, "factor must be at least 1"),
+        (
+            {"positions": "rope", "rope_scaling": Scaling("longrope", 2.0, factors=(1.0,))},
+            "positive factors are needed",
+        ),
         ({"dropout": 1.0}, "dropout must be"),
         ({"d_model": 15, "n_heads": 3, "positions": "sinusoidal"}, "d_model must be even"),
         ({"d_model": 15, "n_heads": 3, "positions": "rope"}, "must be even"),

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from core.block.frequencies import Scaling
 from core.models.configs import PRESETS
 from core.models.decoder import Decoder, logit_lens
 from tests.core.models import others
@@ -204,6 +205,28 @@ def test_another_mask_can_be_given():
     trace = model(x, mask=torch.ones(T, T, dtype=torch.bool))
     assert (trace.weights[0] > 0).all()
     assert not torch.allclose(trace.logits, model(x).logits)
+
+
+@pytest.mark.parametrize(
+    "scaling",
+    [
+        Scaling("interpolation", 4.0),
+        Scaling("ntk", 4.0),
+        Scaling("yarn", 4.0, original_length=64),
+        Scaling("longrope", 4.0, original_length=8, factors=(1.0, 1.5, 2.5, 4.0)),
+    ],
+    ids=lambda s: s.kind,
+)
+def test_stretched_rope_is_hugging_faces_and_a_cache_changes_nothing(scaling):
+    plain = replace(LLAMA, d_model=24, limit=8, rope_base=100.0)
+    config = replace(plain, rope_scaling=scaling)
+    model, theirs = pair(config, others.llama, Decoder)
+    x = tokens(2, 16)
+    found = model(x)
+    torch.testing.assert_close(found.logits, theirs(x).logits, rtol=1e-4, atol=1e-4)  # their angles: float32
+    assert not torch.allclose(found.logits, ours(plain)(x).logits, rtol=1e-2, atol=1e-2)
+    cache = model(x[:, :11], use_cache=True).cache
+    torch.testing.assert_close(model(x[:, 11:], cache).logits, found.logits[:, 11:])
 
 
 def test_the_lens_ends_in_the_logits_and_begins_with_the_embeddings():
