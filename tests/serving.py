@@ -56,6 +56,7 @@ class Server:
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
         self.log = log
+        self.folder = script.parent
         self.forgiven = 0
         log.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.headless", "true"]

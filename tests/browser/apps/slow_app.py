@@ -1,8 +1,7 @@
-"""The app on a slow machine: every slider takes its time, so that a reader can click before the controls are there."""
+"""The app on a slow machine: a slider takes its time, and as long as a file `hold` lies here it does not come at all."""
 
 import time
-
-import streamlit as st
+from pathlib import Path
 
 from ui.frame import run_app
 from ui.frame.controls import Controls
@@ -11,9 +10,10 @@ quick = getattr(Controls.slider, "quick", Controls.slider)
 
 
 def slow(self, name, **look):
-    """The slider, late; most of all the first, so that a busy browser too is there before it."""
-    time.sleep(1.2 if st.session_state.get("slowed") else 4)
-    st.session_state["slowed"] = True
+    """The slider, late."""
+    while Path("hold").exists():
+        time.sleep(0.05)
+    time.sleep(1.2)
     return quick(self, name, **look)
 
 
