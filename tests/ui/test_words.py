@@ -156,3 +156,21 @@ def test_values_are_quoted_unless_they_are_ours(tmp_path):
     words = Words("en", "attention")
     assert "` $x$ `" in words("why.masked", i=1, query="$x$", j=2, key="b", value=0.5)
     assert Raw("a") in words("why.hidden", i=1, query="q", j=2, key="k", reason=Raw("a"))
+
+
+@pytest.mark.parametrize(
+    ("stem", "key", "values", "said"),
+    [
+        ("positions", "rot.summary", {"t": 2, "delta": 1, "similarity": 3.2}, "by 1 position;"),
+        (
+            "normalization",
+            "run.chart_mean",
+            {"c": 1, "seen": 1, "now": 1, "most": 9, "last": 1, "truth": 0},
+            "1 batch ",
+        ),
+        ("normalization", "pad.summary", {"real": 1, "pads": 2, "batch": 0.1, "layer": 0}, "1 real row "),
+        ("tokens", "path.summary", {"word": "a", "n": 1, "steps": 0, "tokens": 1}, "1 byte,"),
+    ],
+)
+def test_one_of_a_thing_is_said_as_one(stem, key, values, said):
+    assert said in Words("en", stem)(key, **values)
