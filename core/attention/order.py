@@ -13,7 +13,7 @@ from core.attention.dot_product import AttentionTrace, attention
 class OrderTrace:
     """Attention before and after the shuffle, and how far the second is from the first rearranged."""
 
-    permutation: tuple[int, ...]  # place i of the shuffled sentence holds token permutation[i]
+    permutation: tuple[int, ...]  # position i of the shuffled sentence holds token permutation[i]
     original: AttentionTrace
     shuffled: AttentionTrace
     expected_weights: Tensor  # [..., T, T]  the original weights, rows and columns rearranged
@@ -26,7 +26,7 @@ class OrderTrace:
 class PutBack:
     """What a shuffle changed, token by token."""
 
-    back: Tensor  # every token of the shuffled values in its old place
+    back: Tensor  # every token of the shuffled values at its old position
     difference: Tensor  # back − the original: 0 up to rounding where the order is invisible
 
 

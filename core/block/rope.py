@@ -115,7 +115,7 @@ def scores_by_distance(
     layout: Layout = "half",
     attention_factor: float = 1.0,
 ) -> RopeScores:
-    """The score of a fixed query and key when the query stands `distances` places after the key.
+    """The score of a fixed query and key when the query stands `distances` positions after the key.
 
     q, k [d]; distances [D]; inv_freq [d/2]. Only the query is turned: turning both by more changes nothing.
     """

@@ -1,4 +1,4 @@
-"""A decoder: embeddings, blocks that see the past only, a final norm, and one score for each word of the vocabulary.
+"""A decoder: embeddings, blocks that see the past only, a final norm, and one logit for each token of the vocabulary.
 
 Sources: Radford et al. 2018 and 2019 (GPT), Touvron et al. 2023 (LLaMA), Press et al. 2022 (ALiBi).
 """

@@ -32,7 +32,7 @@ class DamagedTrace:
     tokens: Tensor  # [T]  the text
     spans: tuple[Span, ...]  # what was taken out, from left to right
     inputs: Tensor  # [T_source]  what the encoder reads
-    targets: Tensor  # [T_target]  what the decoder is to write; every place carries a loss
+    targets: Tensor  # [T_target]  what the decoder is to write; every position carries a loss
 
     @property
     def removed(self) -> int:

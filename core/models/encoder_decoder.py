@@ -55,7 +55,7 @@ class EncoderTrace:
 
 @dataclass(frozen=True)
 class EncoderDecoderTrace:
-    """Both sides, and a score for each word at each place of the target."""
+    """Both sides, and a logit for each token of the vocabulary at each position of the target."""
 
     encoder: SideTrace
     decoder: SideTrace
@@ -130,7 +130,7 @@ class Side(nn.Module):
 
 
 class PretrainingHeads(nn.Module):
-    """BERT's two heads: which word was masked, and whether the second sentence follows the first."""
+    """BERT's two heads: which token was masked, and whether the second sentence follows the first."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()

@@ -42,8 +42,8 @@ def followed(tokens: Tensor) -> Tensor:
     """For each query i, the positions j ≤ i whose left neighbour is the same token as i. tokens [T]; [T, T] bool."""
     same = tokens[:, None] == tokens[None, :]  # [T, T]
     shifted = torch.zeros_like(same)
-    shifted[:, 1:] = same[:, :-1]  # place j follows place j − 1
-    return shifted.tril()  # j ≤ i, so that the place j − 1 comes before i
+    shifted[:, 1:] = same[:, :-1]  # position j follows position j − 1
+    return shifted.tril()  # j ≤ i, so that position j − 1 comes before i
 
 
 def strongest(scores: Tensor) -> tuple[int, int, float]:
