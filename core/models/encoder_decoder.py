@@ -90,7 +90,12 @@ class Side(nn.Module):
         """tokens [..., T]; mask hides padding ([T, T] or [..., 1, T], True = may attend), a decoder adds its own.
 
         A decoder's cache: tokens follow those that it holds, and the context is read from it, not given again.
+        Raises ValueError for a cache in an encoder, or one of another model.
         """
+        if not self.decoder and (use_cache or cache is not None):
+            raise ValueError("an encoder reads its text once: it has no cache")
+        if cache is not None and len(cache.cross) != len(self.blocks):
+            raise ValueError("the cache lacks the source's keys and values for every layer")
         past, held = past_of(cache, len(self.blocks))
         embedded = self.embeddings(tokens, segments, past, generator)
         x = embedded.output  # [..., T, d_model]

@@ -137,6 +137,10 @@ def test_what_cannot_be_written_is_refused_at_once():
             generate(model, START, 2, source=source)
     with pytest.raises(ValueError, match="reads 16 tokens at most, 17 would"):
         generate(bart, START, 17, source=SOURCE)
+    with pytest.raises(ValueError, match="an encoder reads its text once"):
+        bart.encoder(SOURCE, use_cache=True)
+    with pytest.raises(ValueError, match="lacks the source's keys"):
+        bart.decoder(START, cache=gpt(START, use_cache=True).cache)
     for config, source in ((BART, 0), (gpt.config, 3), (BART, -1)):
         with pytest.raises(ValueError, match="source of at least one token"):
             pass_cost(config, 1, source=source)
