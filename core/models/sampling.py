@@ -66,6 +66,18 @@ def next_token_distribution(
     return Distribution(full, order, cumulative, by_top_k, by_top_p, kept, kept_mass, probabilities)
 
 
+def kept_one_after_the_other(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    """The tokens left, [..., V] bool, where top-p is judged on what top-k left, made whole again.
+
+    That is what some libraries do, for comparison with `next_token_distribution`, whose arguments these are: they
+    never keep more, and keep fewer where the nucleus of what is left is smaller than that of the whole.
+    """
+    by_k = next_token_distribution(logits, temperature, top_k)
+    return next_token_distribution(by_k.probabilities.log(), 1.0, None, top_p).kept & by_k.kept
+
+
 def in_nucleus(before: Tensor, top_p: float) -> Tensor:
     """A token belongs to it while those before it do not reach p; the first one always does. [..., V], in order.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.models.sampling import next_token_distribution
+from core.models.sampling import kept_one_after_the_other, next_token_distribution
 from ui.figures import forward_pass as figure
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
 from ui.numbers import listed, number
@@ -87,13 +87,9 @@ def _told(result: Result) -> dict[str, Any]:
 
 
 def one_after_the_other(result: Result) -> int:
-    """How many tokens are left if top-p is judged on what top-k left, made whole again, as some libraries do."""
-    p, full = result.parameters, np.sort(result.facts["last"]["full"])[::-1]
-    left = full[: p["top_k"] or len(full)]
-    left = left / left.sum()
-    before = np.concatenate([[0.0], left.cumsum()[:-1]])
-    nucleus = int((before < p["top_p"] - 1e-12).sum()) if p["top_p"] < 1 else len(left)
-    return max(nucleus, 1)
+    """How many tokens are left if top-p is judged on what top-k left, as some libraries do."""
+    logits = torch.from_numpy(result.facts["logits"])
+    return int(kept_one_after_the_other(logits, *figure.sampling_of(result.parameters)).sum())
 
 
 def notices(result: Result, words: Words) -> list[str]:

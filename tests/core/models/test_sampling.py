@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from core.models.sampling import next_token_distribution, sample
+from core.models.sampling import kept_one_after_the_other, next_token_distribution, sample
 
 DOUBLE = torch.float64
 WORKED = torch.tensor([0.1, 0.4, 0.05, 0.3, 0.15], dtype=DOUBLE).log()
@@ -77,6 +77,24 @@ def test_top_p_is_judged_on_the_full_distribution_not_on_what_top_k_left():
     assert next_token_distribution(logits, top_k=50, top_p=0.9).kept.sum() == 50  # not 45
     for p in (0.1, 0.3, 0.8, 0.9):
         assert next_token_distribution(torch.zeros(10), top_p=p).kept.sum() == round(10 * p)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1, 2.5])
+@pytest.mark.parametrize("top_k", [None, 1, 7, 400, 999])
+@pytest.mark.parametrize("top_p", [None, 0.01, 0.5, 0.9, 0.999, 1.0])
+def test_one_cut_after_the_other_is_hugging_faces_chain(temperature, top_k, top_p):
+    logits = random(8, 400)
+    left = TemperatureLogitsWarper(float(temperature))(None, logits)
+    left = left if top_k is None else TopKLogitsWarper(top_k)(None, left)
+    left = left if top_p in (None, 1) else TopPLogitsWarper(top_p)(None, left)
+    kept = kept_one_after_the_other(logits, temperature, top_k, top_p)
+    assert torch.equal(kept, left > -torch.inf)
+    assert not (kept & ~next_token_distribution(logits, temperature, top_k, top_p).kept).any()
+
+
+def test_one_cut_after_the_other_of_flat_and_greedy_logits():
+    assert kept_one_after_the_other(torch.zeros(1000), 1.0, 50, 0.9).sum() == 45
+    assert kept_one_after_the_other(WORKED, 0, 3, 0.5).tolist() == [False, True, False, False, False]
 
 
 def test_of_equal_tokens_the_lower_number_comes_first():
