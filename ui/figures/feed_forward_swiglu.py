@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from core.block.feed_forward import feed_forward_parameters, swiglu, swiglu_parameters, swiglu_width
-from core.block.feed_forward_sizes import PUBLISHED
 from core.block.toy_feed_forward import toy_swiglu
+from core.cost.feed_forward_sizes import PUBLISHED
 from ui.figures import feed_forward as forward
 from ui.formulas import bracketed, sum_of_products
 from ui.matrix import Matrix
@@ -111,10 +111,11 @@ def published(words: Words) -> str:
     """The feed-forward layers of known models."""
     lines = []
     for model in PUBLISHED:
-        kind = "SwiGLU" if model.gated else words.plain(f"choice.act.{model.activation}")
-        cells = [model.name, kind, number(model.d_model), number(model.d_ff)]
+        config = model.config
+        kind = "SwiGLU" if config.gated else words.plain(f"choice.act.{config.activation}")
+        cells = [model.name, kind, number(config.d_model), number(config.d_ff)]
         cells += [
-            number(model.d_ff / model.d_model),
+            number(config.d_ff / config.d_model),
             number(model.per_layer),
             f"{number(100 * model.share)} %",
         ]

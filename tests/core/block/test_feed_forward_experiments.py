@@ -9,9 +9,9 @@ from core.attention.masks import causal
 from core.attention.toy_heads import toy_heads
 from core.block.feed_forward import ACTIVATIONS, feed_forward, feed_forward_backward
 from core.block.feed_forward_gradients import autograd_gradients
-from core.block.feed_forward_sizes import PUBLISHED
 from core.block.one_token import change_of
 from core.block.toy_feed_forward import toy_feed_forward, toy_tokens
+from core.cost.feed_forward_sizes import PUBLISHED
 
 THEIRS = {
     "relu": functional.relu,
@@ -71,9 +71,10 @@ def test_autograd_gives_what_pytorchs_modules_give_and_what_we_wrote_out(activat
 
 @pytest.mark.parametrize("model", PUBLISHED, ids=lambda model: model.name)
 def test_a_layer_is_counted_as_its_modules_are(model):
+    c = model.config
     with torch.device("meta"):  # shapes without numbers
-        into = [nn.Linear(model.d_model, model.d_ff, bias=model.bias) for _ in range(1 + model.gated)]
-        parts = nn.ModuleList([*into, nn.Linear(model.d_ff, model.d_model, bias=model.bias)])
+        into = [nn.Linear(c.d_model, c.d_ff, bias=c.ffn_bias) for _ in range(1 + c.gated)]
+        parts = nn.ModuleList([*into, nn.Linear(c.d_ff, c.d_model, bias=c.ffn_bias)])
     assert model.per_layer == sum(p.numel() for p in parts.parameters())
     assert 0 < model.share < 1
 
