@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from core.models.families import family_maps
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_exponentials
 from ui.matrix import Matrix
 from ui.numbers import number
@@ -41,22 +42,16 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
     text = {"target": ("t", "t"), "cross": ("t", "s")}.get(name, ("s", "s"))
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+    axes = result.arrays[name].axes
+    return matrix_of(
+        result,
+        name,
+        words,
         hidden=np.isneginf(result.facts["scores"][name]),
         note=words.plain(f"note.{name}", prefix=result.parameters["prefix"]),
         large=True,
-        marks=tuple(f"{kind} of {side}" for kind, side in zip(array.axes, text, strict=True)),
+        marks=tuple(f"{kind} of {side}" for kind, side in zip(axes, text, strict=True)),
     )
 
 

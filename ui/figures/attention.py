@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ui.figures import pairs
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.numbers import number
@@ -40,20 +41,13 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if name == "weights" else "signed",
-        limits=pairs.limits_of(name),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=pairs.limit_of(name),
         identity=IDENTITY.get(name, ""),
         hidden=result.hidden if name == "masked" else None,
-        note=" × ".join(map(str, array.values.shape)),
         arrow=_arrow(name, result, words),
     )
 

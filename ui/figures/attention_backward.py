@@ -9,6 +9,7 @@ from core.attention import gradients
 from core.attention.dot_product import attention, attention_backward, softmax_jacobian
 from core.attention.toy import seeded
 from ui.figures import attention as forward
+from ui.figures.matrices import matrix_of
 from ui.figures.pairs import SPREAD
 from ui.formulas import bracketed, sum_of_products
 from ui.matrix import Matrix
@@ -81,24 +82,11 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Ma
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    size = " × ".join(map(str, array.values.shape))
-    limit = LIMITS.get(name, SPREAD)
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if name == "weights" else "signed",
-        limits=(0.0, 1.0) if name == "weights" else (-limit, limit),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        identity=IDENTITY.get(name, ""),
-        note=words.plain(f"grad.formula.{name}", i=result.parameters["row"] + 1)
-        if name in GRADIENTS
-        else size,
-    )
+    limit = None if name == "weights" else LIMITS.get(name, SPREAD)
+    note = {}
+    if name in GRADIENTS:
+        note["note"] = words.plain(f"grad.formula.{name}", i=result.parameters["row"] + 1)
+    return matrix_of(result, name, words, limit=limit, identity=IDENTITY.get(name, ""), arrow="", **note)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

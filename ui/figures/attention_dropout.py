@@ -10,6 +10,7 @@ from core.attention.dropout import dropout_on_scores, mean_row_sums
 from core.attention.toy import seeded
 from ui.figures import attention as forward
 from ui.figures.charts import Axis, Chart, Guide, bars
+from ui.figures.matrices import matrix_of
 from ui.matrix import Matrix
 from ui.numbers import listed, number
 from ui.result import Array, Result
@@ -50,20 +51,9 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 2.0) if name == "factors" else (0.0, 1.0),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        note=" × ".join(map(str, array.values.shape)),
-        arrow=words.plain(f"arrow.{name}") if name != "weights" else "",
-    )
+    limits = (0.0, 2.0 if name == "factors" else 1.0)
+    arrow = words.plain(f"arrow.{name}") if name != "weights" else ""
+    return matrix_of(result, name, words, limits=limits, arrow=arrow)
 
 
 def sums(result: Result, words: Words) -> Chart:

@@ -11,6 +11,7 @@ import torch
 
 from core.attention import order
 from core.attention.toy import seeded
+from ui.figures.matrices import matrix_of
 from ui.formulas import bracketed
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -84,25 +85,18 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Ma
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
+    values = result.values(name)
     # Rounding is told in words; in the cells it would only look like a pattern.
-    values = array.values.round(12) if name.endswith("diff") else array.values
+    values = values.round(12) if name.endswith("diff") else values
     weight = name.startswith("w_") and not name.endswith("diff")
-    limit = 1.0 if name.startswith("w_") else SPREAD
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=None if weight else 1.0 if name.startswith("w_") else SPREAD,
         values=values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if weight else "signed",
-        limits=(0.0, 1.0) if weight else (-limit, limit),
-        axes=array.axes,
         marks=MARKS[name[0]],
         order=result.facts["places"] if name.endswith("after") else (),
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        note=" × ".join(map(str, values.shape)),
-        arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
     )
 
 

@@ -9,6 +9,7 @@ from core.attention.multi_head import share_heads
 from core.attention.pytorch_multi_head import batch_first_trap
 from core.attention.toy_heads import toy_heads
 from ui.checks.multi_head import module_of
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_numbers
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -53,20 +54,9 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    weight = not name.endswith("output")
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values.clip(0, 1) if weight else array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if weight else "signed",
-        limits=(0.0, 1.0) if weight else (-SPREAD, SPREAD),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        note=" × ".join(map(str, array.values.shape)),
-    )
+    if name.endswith("output"):
+        return matrix_of(result, name, words, limit=SPREAD)
+    return matrix_of(result, name, words, values=result.values(name).clip(0, 1))
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from core.attention.both_kinds import both_kinds, largest_additive_score, toy_additive
 from core.attention.saturation import entropy
 from ui.figures import cross_attention as forward
+from ui.figures.matrices import matrix_of
 from ui.figures.pairs import LOGITS, chooses
 from ui.formulas import bracketed, sum_of_exponentials, sum_of_products
 from ui.matrix import Matrix
@@ -57,21 +58,14 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Ma
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
     limit = {"hidden": 1.0, "kinds_diff": 1.0, "e": LOGITS, "s": LOGITS}.get(name, 4.0)
-    return Matrix(
-        name=name,
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=None if name in WEIGHTS else limit,
         title=_title(name, result, words),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if name in WEIGHTS else "signed",
-        limits=(0.0, 1.0) if name in WEIGHTS else (-limit, limit),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         identity={"pq": "q", "pk": "k"}.get(name, ""),
-        note=" × ".join(map(str, array.values.shape)),
-        arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
         large=name in BELOW,
     )
 

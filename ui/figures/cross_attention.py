@@ -13,6 +13,7 @@ from core.attention.masks import padding
 from core.attention.statistics import describe
 from core.attention.toy import ToyInputs, toy_inputs
 from ui.figures import pairs
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.numbers import number
@@ -77,21 +78,14 @@ def one_step(name: str, result: Result, words: Words) -> Matrix:
 
 def matrix(name: str, result: Result, words: Words) -> Matrix:
     """One matrix of the picture."""
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if name == "weights" else "signed",
-        limits=pairs.limits_of(name),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=pairs.limit_of(name),
+        told={"dk": result.parameters["dk"]},
         identity=name if name in INPUTS else "",
         hidden=result.hidden if name == "masked" else None,
-        note=" × ".join(map(str, array.values.shape)),
-        arrow=words.plain(f"arrow.{name}", dk=result.parameters["dk"]) if f"arrow.{name}" in words else "",
     )
 
 

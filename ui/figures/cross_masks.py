@@ -9,6 +9,7 @@ from core.attention.dot_product import attention
 from core.attention.masks import causal
 from core.attention.toy import toy_inputs
 from ui.figures import cross_attention as forward
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.formulas import sum_of_exponentials
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -61,22 +62,15 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array, seen = result.arrays[name], result.facts[name]["seen"]
     axes = ("query", "target_key" if name == "self" else "key")
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in axes),
-        hidden=~seen,
-        note=" × ".join(map(str, array.values.shape)),
-        large=True,
+    return matrix_of(
+        result,
+        name,
+        words,
+        axis_titles=axis_titles(axes, words),
+        hidden=~result.facts[name]["seen"],
         hidden_as=words.plain("two.hidden"),
+        large=True,
     )
 
 

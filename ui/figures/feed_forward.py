@@ -12,6 +12,7 @@ from torch import Tensor
 from core.block.feed_forward import FeedForwardTrace, feed_forward, gelu_inner, normal_cdf
 from core.block.feed_forward_statistics import describe_hidden
 from core.block.toy_feed_forward import ToyFeedForward, toy_feed_forward, toy_tokens, without_activation
+from ui.figures.matrices import matrix_of
 from ui.formulas import bracketed, sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -97,24 +98,11 @@ def drawn(
     name: str, result: Result, words: Words, *, arrows: bool = True, limit: float | None = None
 ) -> Matrix:
     """One matrix of this page in the look they share."""
-    array = result.arrays[name]
-    limit = limit or (WEIGHTS if array.axes[0] != "token" else SPREAD)
-    has_arrow = arrows and f"arrow.{name}" in words
+    limit = limit or (WEIGHTS if result.arrays[name].axes[0] != "token" else SPREAD)
     act = words.plain(f"choice.act.{result.parameters['act']}") if "act" in result.parameters else ""
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-limit, limit),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        identity="residual" if name == "x" else "",
-        note=" × ".join(map(str, array.values.shape)),
-        arrow=words.plain(f"arrow.{name}", act=act) if has_arrow else "",
-    )
+    identity = "residual" if name == "x" else ""
+    bare = {} if arrows else {"arrow": ""}
+    return matrix_of(result, name, words, limit=limit, told={"act": act}, identity=identity, **bare)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

@@ -15,6 +15,7 @@ from core.models.sampling import Distribution, next_token_distribution
 from core.models.toy import Toy
 from ui.course.forward_pass import HEADS
 from ui.figures.charts import Axis, Chart, bars
+from ui.figures.matrices import matrix_of, size
 from ui.matrix import Matrix
 from ui.numbers import listed, number
 from ui.result import Array, Result
@@ -143,26 +144,22 @@ def steps(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 def drawn(name: str, result: Result, words: Words) -> Matrix:
     """One matrix of the way."""
-    array, layer = result.arrays[name], int(result.parameters["layer"])
-    weight = name in (*HEADS, "probs")
+    layer = int(result.parameters["layer"])
     elsewhere = (name, layer > 1) in (("normed", False), ("x", True))  # another block lies in between
     key = f"arrow.{name}.{'late' if layer > 1 else 'early'}" if elsewhere else f"arrow.{name}"
     titles = {"after": "title.after.of"} | ({"x": "title.x.late"} if layer > 1 else {})
     told = {"layer": layer, "before": layer - 1, "vocab": result.facts["vocab"]}
-    return Matrix(
-        name=name,
+    hidden = future(result.arrays[name]) if name in HEADS else None
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=None if name in (*HEADS, "probs") else LIMITS[name],
         title=words.plain(titles.get(name, f"title.{name}"), **told),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if weight else "signed",
-        limits=(0.0, 1.0) if weight else (-LIMITS[name], LIMITS[name]),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
         identity="residual" if name in ("x", "mid", "after") else "norm" if name == "normed" else "",
-        hidden=result.facts["cut"] if name == "probs" else future(array) if name in HEADS else None,
+        hidden=result.facts["cut"] if name == "probs" else hidden,
         hidden_as=words.plain("hidden.cut" if name == "probs" else "hidden.future"),
-        note=" × ".join(map(str, result.shape(name))),
+        note=size(result.shape(name)),
         arrow=words.plain(key, **told) if key in words else "",
         large=name in HEADS,
     )

@@ -8,6 +8,7 @@ import torch
 from core.text.lookup import cosines
 from ui.figures import forward_pass as figure
 from ui.figures import forward_pass_why as whys
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.matrix import Matrix
 from ui.numbers import number
 from ui.result import Array, Result
@@ -34,19 +35,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _cosines(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-1.0, 1.0),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.other"),) * 2,
-        note=" × ".join(map(str, array.values.shape)),
-    )
+    return matrix_of(result, name, words, limit=1.0, axis_titles=axis_titles(("other", "other"), words))
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ui.figures.charts import Axis, Chart, Curve, curves
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.matrix import Matrix
 from ui.numbers import number
 from ui.result import Array, Result
@@ -26,19 +27,9 @@ def compute(result: Result) -> Result:
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
     """Layers × positions."""
-    array = result.arrays["lens"]
-    drawn = Matrix(
-        name="lens",
-        title=words.plain("title.lens"),
-        values=array.values,
-        rows=tuple(layer_name(i, words) for i in range(len(array.rows))),
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axes=("layer", "token"),
-        axis_titles=(words.plain("axis.layer"), words.plain("axis.token")),
-        note=" × ".join(map(str, array.values.shape)),
-    )
+    layers = tuple(layer_name(i, words) for i in range(len(result.arrays["lens"].rows)))
+    axes = ("layer", "token")
+    drawn = matrix_of(result, "lens", words, rows=layers, axes=axes, axis_titles=axis_titles(axes, words))
     return ((drawn,),)
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ui.figures import charts
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.multi_head import all_equal
 from ui.matrix import Matrix
 from ui.numbers import listed
@@ -26,20 +27,9 @@ def compute(result: Result) -> Result:
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
     """One matrix: heads by heads."""
-    array = result.arrays["alike"]
-    shown = Matrix(
-        name="alike",
-        title=words.plain("title.alike"),
-        values=array.values.clip(0, 1),  # rounding can leave a cosine a hair above 1
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.heads"),) * 2,
-        note=" × ".join(map(str, array.values.shape)),
-    )
-    return ((shown,),)
+    values = result.values("alike").clip(0, 1)  # rounding can leave a cosine a hair above 1
+    titles = axis_titles(("heads", "heads"), words)
+    return ((matrix_of(result, "alike", words, values=values, axis_titles=titles),),)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ui.figures import charts
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_numbers
 from ui.matrix import Matrix
 from ui.numbers import listed
@@ -31,20 +32,8 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values.round(12),  # rounding must not look like a pattern
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-SPREAD, SPREAD),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        note=" × ".join(map(str, array.values.shape)),
-        arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
-    )
+    values = result.values(name).round(12)  # rounding must not look like a pattern
+    return matrix_of(result, name, words, limit=SPREAD, values=values)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

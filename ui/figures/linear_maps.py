@@ -7,6 +7,7 @@ import torch
 
 from core.attention.linear_maps import apply, describe, grid, letter
 from ui.figures.charts import Chart, as_read
+from ui.figures.matrices import matrix_of
 from ui.figures.plane import GREY, HEIGHT, Arrow, Lines, Shape, accent, coordinates, plane, settled
 from ui.formulas import bracketed, sum_of_products
 from ui.matrix import Matrix
@@ -80,17 +81,13 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=np.round(array.values, 12) + 0.0,  # without the rounding error of a sum of tenths
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-REACH, REACH),
-        axes=array.axes,
-        note=" × ".join(map(str, array.values.shape)),
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=REACH,
+        values=np.round(result.values(name), 12) + 0.0,  # without the rounding error of a sum of tenths
+        axis_titles=("", ""),
         arrow={"x": "×", "b": "+", "y": "="}.get(name, ""),
         large=True,
     )

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.attention.shapes import ShapeStep, batch_shapes, heads_by_view_alone
 from core.attention.toy import seeded
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -79,18 +80,15 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _matrix(name: str, result: Result, words: Words, large: bool) -> Matrix:
-    array, letter = result.arrays[name], result.parameters["name"]
-    rows, columns = (words.plain(f"matrix.axis.{axis}") for axis in array.axes)
+    letter = result.parameters["name"]
+    rows, columns = axis_titles(result.arrays[name].axes, words, "matrix.axis")
     shape = f"[{', '.join(map(str, _seen_shape(name, result)))}]"
-    return Matrix(
-        name=name,
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=SPREAD,
         title=words.plain(f"qkv.title.{name}", name=letter.upper(), small=letter),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-SPREAD, SPREAD),
-        axes=array.axes,
         # Two rows of numbers leave no line for the names of the columns: the note has them then.
         axis_titles=(rows, "" if large else columns),
         identity="residual" if name == "x" else letter,

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from core.attention.linear_maps import ProductShape, product_shape, small_factors, small_product
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -109,15 +110,12 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
     unpaired = _unpaired(result)
     return (
         tuple(
-            Matrix(
-                name=name,
-                title=words.plain(f"title.{name}"),
-                values=array.values,
-                rows=array.rows,
-                columns=array.columns,
-                fill="signed",
-                limits=(-60.0, 60.0) if name == "pc" else (-6.0, 6.0),
-                axes=array.axes,
+            matrix_of(
+                result,
+                name,
+                words,
+                limit=60.0 if name == "pc" else 6.0,
+                axis_titles=("", ""),
                 note=_note(array.values.shape, name in unpaired, words),
                 hidden=unpaired.get(name),
                 hidden_as=words.plain("product.unpaired") if name in unpaired else "",

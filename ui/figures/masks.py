@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from core.attention.receptive import shortest_path, window_reach
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_exponentials, sum_of_products
 from ui.matrix import Matrix
 from ui.result import Result
@@ -52,29 +53,25 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    hidden = {"mask": result.hidden, "reach": array.values == 0}.get(name)
-    limits = {"scores": (-LOGITS, LOGITS), "reach": (0.0, float(MOST_LAYERS))}.get(name, (0.0, 1.0))
+    hidden = {"mask": result.hidden, "reach": result.values(name) == 0}.get(name)
+    most = {"limits": (0.0, float(MOST_LAYERS))} if name == "reach" else {}
     told = {
         "layers": result.parameters["layers"],
         "kept": result.facts["kept"],
         "pairs": result.facts["pairs"],
     }
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed" if name == "scores" else "weight",
-        limits=limits,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=LOGITS if name == "scores" else None,
+        told=told,
         hidden=hidden,
         hidden_as=words.plain(f"hidden.{name}", **told) if hidden is not None else "",
         note=words.plain(f"note.{name}", **told) if f"note.{name}" in words else "",
-        arrow=words.plain(f"arrow.{name}", **told) if f"arrow.{name}" in words else "",
         large=name != "scores",
         whole=name in ("mask", "reach"),
+        **most,
     )
 
 

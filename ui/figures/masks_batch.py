@@ -12,6 +12,7 @@ from core.attention.dot_product import masked_softmax
 from core.attention.mask_kinds import MaskSettings, combined_mask
 from ui.batch import MOST, PAD, Batch
 from ui.figures.masks import percent
+from ui.figures.matrices import matrix_of
 from ui.matrix import Matrix
 from ui.numbers import listed
 from ui.result import Array, Result
@@ -103,23 +104,16 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Ma
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    is_mask = name not in WEIGHTS
-    t = len(array.rows)
+    values = result.values(name)
+    is_mask, t = name not in WEIGHTS, len(values)
     shapes = {"p_pad": f"[B, 1, 1, {t}]", "p_causal": f"[1, 1, {t}, {t}]", "p_both": f"[B, 1, {t}, {t}]"}
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        hidden=array.values == 0 if is_mask else None,
+    return matrix_of(
+        result,
+        name,
+        words,
+        hidden=values == 0 if is_mask else None,
         hidden_as=words.plain("hidden.mask") if is_mask else "",
         note=shapes.get(name, ""),
-        arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
         wire="u8" if name in SENTENCES else "f32",
         whole=is_mask,
     )

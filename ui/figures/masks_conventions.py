@@ -8,6 +8,7 @@ import torch
 from core.attention.hiding import mask_conventions
 from core.attention.toy import embedding
 from ui.figures.masks import percent
+from ui.figures.matrices import matrix_of
 from ui.matrix import Matrix
 from ui.result import Array, Result
 from ui.words import Raw, Words
@@ -50,18 +51,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        note=words.plain(f"note.{name}"),
-    )
+    return matrix_of(result, name, words, note=words.plain(f"note.{name}"))
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

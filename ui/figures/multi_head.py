@@ -13,6 +13,7 @@ from torch import Tensor
 from core.attention import heads as looks
 from core.attention.head_sizes import kv_numbers_per_token, projection_parameters
 from core.attention.multi_head import MultiHeadAttention, MultiHeadTrace
+from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_exponentials, sum_of_numbers, sum_of_products
 from ui.matrix import Matrix
 from ui.numbers import listed
@@ -122,22 +123,14 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    small = name not in ("concat", "output") or array.values.size > MOST_CELLS
-    weight = name[0] == "a"
+    small = name not in ("concat", "output") or result.values(name).size > MOST_CELLS
     limit = WIDEST / result.parameters["d_model"] ** 0.5 if name == "w_o" else SPREAD
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if weight else "signed",
-        limits=(0.0, 1.0) if weight else (-limit, limit),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+    return matrix_of(
+        result,
+        name,
+        words,
+        limit=None if name[0] == "a" else limit,
         note=_note(name, result, words),
-        arrow=words.plain(f"arrow.{name}") if f"arrow.{name}" in words else "",
         wire="u8" if small else "f32",
     )
 

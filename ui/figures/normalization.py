@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from core.block.normalization import NormTrace, batch_norm, layer_norm, moments, rms_norm
 from core.block.toy_batch import toy_batch
+from ui.figures.matrices import matrix_of
 from ui.formulas import bracketed, sum_of_numbers
 from ui.matrix import Matrix
 from ui.numbers import number
@@ -149,22 +150,15 @@ def margin(result: Result, name: str, by: str, which: int) -> np.ndarray:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values.round(DIGITS),
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-SPREAD, SPREAD),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
+    n, d = result.shape("x")
+    return titled(
+        name,
+        result,
+        words,
         identity="residual" if name == "x" else "norm",
         hidden=result.hidden,
         hidden_as=words.plain("hidden.corner"),
-        note=words.plain(f"note.{name}", n=result.shape("x")[0], d=result.shape("x")[1]),
-        large=True,
+        note=words.plain(f"note.{name}", n=n, d=d),
     )
 
 
@@ -300,19 +294,7 @@ def code_of(name: str) -> tuple[str, str]:
     return "core.block.normalization.normalize_with", "normalized"
 
 
-def titled(name: str, array: Array, words: Words, **look: Any) -> Matrix:
-    """A matrix of one of the page's experiments in the page's look."""
-    plain = Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values.round(DIGITS),
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-SPREAD, SPREAD),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        note=" × ".join(map(str, array.values.shape)),
-        large=True,
-    )
-    return replace(plain, **look)
+def titled(name: str, result: Result, words: Words, **look: Any) -> Matrix:
+    """A matrix in the look of this page, also of its experiments."""
+    values = result.values(name).round(DIGITS)
+    return matrix_of(result, name, words, limit=SPREAD, **{"values": values, "large": True} | look)

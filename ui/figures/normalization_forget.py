@@ -48,9 +48,7 @@ def compute(result: Result, who: str, add: float, times: float) -> Result:
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
     """The change of the outputs of each norm, on one scale."""
-    return (
-        tuple(figure.titled(name, array, words, identity="norm") for name, array in result.arrays.items()),
-    )
+    return (tuple(figure.titled(name, result, words, identity="norm") for name in result.arrays),)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

@@ -77,8 +77,8 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
     """What arrives, and what leaves each norm."""
     return (
         tuple(
-            figure.titled(name, array, words, identity="" if name == "g" else "norm")
-            for name, array in result.arrays.items()
+            figure.titled(name, result, words, identity="" if name == "g" else "norm")
+            for name in result.arrays
         ),
     )
 

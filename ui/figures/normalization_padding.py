@@ -57,7 +57,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
     look = {"hidden": result.hidden, "hidden_as": words.plain("pad.hidden")} if name == "pad_real" else {}
     identity = "residual" if name == "pad_x" else "norm"
-    return figure.titled(name, result.arrays[name], words, identity=identity, **look)
+    return figure.titled(name, result, words, identity=identity, **look)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

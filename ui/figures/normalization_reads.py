@@ -34,7 +34,7 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 def _matrix(kind: str, result: Result, words: Words) -> Matrix:
     name = f"reads_{kind}"
     look = {"hidden": result.facts["unread"][kind], "hidden_as": words.plain("reads.unread")}
-    return figure.titled(name, result.arrays[name], words, identity="norm", **look)
+    return figure.titled(name, result, words, identity="norm", **look)
 
 
 def why(result: Result, cell: tuple[str, int, int], words: Words) -> str:

@@ -52,9 +52,7 @@ def compute(result: Result, seen: int, momentum: float, size: int) -> Result:
 
 def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
     """The batch as it comes out in training, in inference, and the difference."""
-    return (
-        tuple(figure.titled(name, array, words, identity="norm") for name, array in result.arrays.items()),
-    )
+    return (tuple(figure.titled(name, result, words, identity="norm") for name in result.arrays),)
 
 
 def charts_of(result: Result, words: Words) -> dict[str, charts.Chart]:

@@ -11,15 +11,15 @@ SPREAD = 3.0  # standard deviations that the colours of unit-variance numbers re
 LOGITS = 4.0  # what softmax should meet: beyond it a weight is e⁴ ≈ 55 times another
 
 
-def limits_of(name: str) -> tuple[float, float]:
-    """A colour scale that a moving slider does not change, and one for all that goes towards softmax.
+def limit_of(name: str) -> float | None:
+    """How far the colours of a matrix reach; None for the weights. No slider changes it.
 
-    So equal numbers have equal colours from step to step, and scores that scaling brings down look it.
+    There is one for all that goes towards softmax, so that equal numbers have equal colours from step to step, and
+    scores that scaling brings down look it.
     """
     if name == "weights":
-        return (0.0, 1.0)
-    largest = LOGITS if name in ("scores", "scaled", "masked") else SPREAD
-    return (-largest, largest)
+        return None
+    return LOGITS if name in ("scores", "scaled", "masked") else SPREAD
 
 
 def story_of(result: Result, name: str, row: int, column: int) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from core.attention import masks
 from core.attention.toy import ToyInputs, seeded
 from core.block.position_schemes import PlaceTest, place_test, untrained_table
 from ui.figures.charts import Chart
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.formulas import bracketed, sum_of_exponentials, sum_of_products
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -145,16 +146,14 @@ def numbers(result: Result, words: Words) -> dict[str, float]:
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
     array = result.arrays[name]
     titles = ["position" if name in ("pe", "lp") else array.axes[0], array.axes[1]]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
+    return matrix_of(
+        result,
+        name,
+        words,
         values=array.values.round(12) if name == "change" else array.values,
-        rows=array.rows,
-        columns=array.columns,
         fill="weight" if name == "weights" else "signed",
         limits=_limits(name),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in titles),
+        axis_titles=axis_titles(titles, words),
         identity={"x": "residual", "xp": "residual", "q": "q", "k": "k", "tq": "q", "tk": "k"}.get(name, ""),
         hidden=result.hidden if name == "scores" else None,
         note=_note(name, result, words),

@@ -11,6 +11,7 @@ from core.block.extrapolation import wavelengths
 from core.block.frequencies import inverse_frequencies
 from core.block.positions import sinusoidal
 from ui.figures.charts import Axis, Chart, Curve, curves
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.positions import pe_formula
 from ui.matrix import Matrix
 from ui.numbers import listed
@@ -69,20 +70,8 @@ def _wave(dim: int) -> str:
 
 def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
     """The heat map."""
-    heat = shown.arrays["heat"]
-    drawn = Matrix(
-        name="heat",
-        title=words.plain("title.heat"),
-        values=heat.values,
-        rows=heat.rows,
-        columns=heat.columns,
-        fill="signed",
-        limits=(-1.0, 1.0),
-        axes=heat.axes,
-        axis_titles=(words.plain("axis.position"), words.plain("axis.feature")),
-        note=" × ".join(map(str, heat.values.shape)),
-    )
-    return ((drawn,),)
+    titles = axis_titles(("position", "feature"), words)
+    return ((matrix_of(shown, "heat", words, limit=1.0, axis_titles=titles),),)
 
 
 def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:

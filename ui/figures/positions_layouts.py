@@ -10,6 +10,7 @@ import torch
 from core.attention.toy import ToyInputs
 from core.block.frequencies import inverse_frequencies
 from core.block.rope import compare_layouts, half_from_interleaved
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.positions import BASE, FURTHER, LOGITS, ROUNDING
 from ui.formulas import bracketed
 from ui.matrix import Matrix
@@ -47,20 +48,9 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, shown: Result, words: Words) -> Matrix:
-    array = shown.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-LOGITS, LOGITS),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.query"), words.plain("axis.key")),
-        note=words.plain("note.right" if name in ("y_inter", "y_half") else "note.wrong"),
-        large=True,
-    )
+    note = words.plain("note.right" if name in ("y_inter", "y_half") else "note.wrong")
+    titles = axis_titles(("query", "key"), words)
+    return matrix_of(shown, name, words, limit=LOGITS, axis_titles=titles, note=note, large=True)
 
 
 def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:

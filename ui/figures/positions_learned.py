@@ -7,6 +7,7 @@ import torch
 
 from core.block.position_schemes import row_products
 from core.block.positions import learned, sinusoidal
+from ui.figures.matrices import axis_titles, matrix_of, size
 from ui.figures.positions import D_MODEL, SPREAD, learned_table
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
@@ -60,24 +61,18 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, shown: Result, words: Words) -> Matrix:
-    array, gone = shown.arrays[name], shown.facts["gone"]
-    dots = name.endswith("dots")
-    hidden = np.broadcast_to(gone[:, None] | gone if dots else gone[:, None], array.values.shape)
-    second = "axis.position" if dots else "axis.feature"
-    limit = SPREAD if name == "l_table" else D_MODEL / 2 if dots else 1.0
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-limit, limit),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.position"), words.plain(second)),
-        hidden=hidden if name[0] == "l" else None,
-        hidden_as=words.plain("hidden.no_row") if name[0] == "l" else "",
-        note=" × ".join(map(str, shown.shape(name))),
+    gone, dots = shown.facts["gone"], name.endswith("dots")
+    hidden = np.broadcast_to(gone[:, None] | gone if dots else gone[:, None], shown.values(name).shape)
+    learned = name[0] == "l"
+    return matrix_of(
+        shown,
+        name,
+        words,
+        limit=SPREAD if name == "l_table" else D_MODEL / 2 if dots else 1.0,
+        axis_titles=axis_titles(("position", "position" if dots else "feature"), words),
+        hidden=hidden if learned else None,
+        hidden_as=words.plain("hidden.no_row") if learned else "",
+        note=size(shown.shape(name)),
         large=True,
     )
 

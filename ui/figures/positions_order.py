@@ -8,6 +8,7 @@ from core.attention import masks, order
 from core.attention.toy import ToyInputs, seeded
 from core.block.position_order import shuffle_test
 from ui.course.positions import SCHEMES
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.positions import ROUNDING, learned_table
 from ui.formulas import bracketed
 from ui.matrix import Matrix
@@ -65,18 +66,15 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...], tuple[Mat
 
 
 def _matrix(name: str, shown: Result, words: Words) -> Matrix:
-    array, weight = shown.arrays[name], name.startswith("ow")
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if weight else "signed",
-        limits=(0.0, 1.0) if weight else (-1.0, 1.0),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.query"), words.plain("axis.key")),
-        wire="u8" if weight and array.values.size > 100 else "f32",
+    weight = name.startswith("ow")
+    return matrix_of(
+        shown,
+        name,
+        words,
+        limit=None if weight else 1.0,
+        axis_titles=axis_titles(("query", "key"), words),
+        note="",
+        wire="u8" if weight and shown.values(name).size > 100 else "f32",
     )
 
 

@@ -8,6 +8,7 @@ import torch
 from core.block.frequencies import inverse_frequencies
 from core.block.positions import shift_matrix, similarity_at, sinusoidal
 from ui.figures.charts import Axis, Chart, Curve, Marker, curves
+from ui.figures.matrices import matrix_of
 from ui.figures.positions import thin
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
@@ -50,18 +51,13 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, shown: Result, words: Words) -> Matrix:
-    array = shown.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-1.0, 1.0),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.feature"), words.plain("axis.feature") if name == "r_shift" else ""),
-        note=" × ".join(map(str, array.values.shape)),
+    feature = words.plain("axis.feature")
+    return matrix_of(
+        shown,
+        name,
+        words,
+        limit=1.0,
+        axis_titles=(feature, feature if name == "r_shift" else ""),
         arrow={"r_from": "×", "r_to": "="}.get(name, ""),
         large=True,
     )

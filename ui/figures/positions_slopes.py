@@ -10,6 +10,7 @@ import torch
 from core.attention.dot_product import masked_softmax
 from core.block.positions import alibi_bias, alibi_slopes
 from ui.figures.charts import Axis, Chart, Curve, Marker, as_read, curves
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.positions import LOGITS
 from ui.formulas import sum_of_exponentials
 from ui.matrix import Matrix
@@ -50,18 +51,13 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...]]:
 
 
 def _matrix(name: str, shown: Result, words: Words) -> Matrix:
-    array, head = shown.arrays[name], shown.parameters["head"]
-    is_bias = name == "a_bias"
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed" if is_bias else "weight",
-        limits=(-LOGITS, LOGITS) if is_bias else (0.0, 1.0),
-        axes=array.axes,
-        axis_titles=(words.plain("axis.query"), words.plain("axis.key")),
+    head, is_bias = shown.parameters["head"], name == "a_bias"
+    return matrix_of(
+        shown,
+        name,
+        words,
+        limit=LOGITS if is_bias else None,
+        axis_titles=axis_titles(("query", "key"), words),
         note=words.plain("slope.series.head", head=head + 1, slope=shown.facts["slopes"][head]),
         arrow="" if is_bias else words.plain("arrow.weights"),
         large=True,

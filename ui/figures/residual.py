@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from core.block.depth import DepthSettings, depth_experiment
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.matrix import Matrix
 from ui.numbers import number
 from ui.result import Array, Result
@@ -108,20 +109,18 @@ def rows(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _matrix(name: str, result: Result, words: Words) -> Matrix:
-    array = result.arrays[name]
+    array, similarity = result.arrays[name], name == "similarity"
     values = np.where(np.isfinite(array.values), array.values, np.nan)
     largest = np.nanmax(np.abs(values[:2]), initial=0.0)
-    similarity = name == "similarity"
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
+    return matrix_of(
+        result,
+        name,
+        words,
         values=values.clip(-3e38, 3e38),  # as far as float32 reaches
-        rows=array.rows,
-        columns=array.columns,
         fill="signed" if similarity else "weight",
         limits=(-1.0, 1.0) if similarity else (0.0, float(largest) or 1.0),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"matrix.axis.{axis}") for axis in array.axes),
+        axis_titles=axis_titles(array.axes, words, "matrix.axis"),
+        note="",
         large=True,
     )
 

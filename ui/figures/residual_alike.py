@@ -10,6 +10,7 @@ import torch
 
 from core.block.depth import cosines_of, token_products
 from ui.figures.charts import Chart, Curve, curves
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.residual import SIDES, measure, name_of, settings
 from ui.figures.residual_charts import layer_axis, powers, powers_axis
 from ui.matrix import Matrix
@@ -47,17 +48,15 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _matrix(side: str, shown: Result, words: Words) -> Matrix:
-    array = shown.arrays[f"cos_{side}"]
-    return Matrix(
-        name=f"cos_{side}",
+    return matrix_of(
+        shown,
+        f"cos_{side}",
+        words,
+        limit=1.0,
         title=words.plain("alike.title", name=name_of(side, shown, words), layer=shown.parameters["layer"]),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="signed",
-        limits=(-1.0, 1.0),
         axes=("token", "token"),
-        axis_titles=(words.plain("matrix.axis.token"),) * 2,
+        axis_titles=axis_titles(("token", "token"), words, "matrix.axis"),
+        note="",
         large=True,
     )
 

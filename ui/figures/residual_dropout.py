@@ -11,6 +11,7 @@ from core.attention.masks import causal
 from core.block.dropout import DropoutTrace, expected_deviation, many_draws, row_sums
 from core.block.normalization import layer_norm
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.formulas import sum_of_numbers
 from ui.matrix import Matrix
 from ui.result import Array, Result
@@ -75,20 +76,16 @@ def matrices(shown: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _matrix(name: str, shown: Result, words: Words) -> Matrix:
-    array = shown.arrays[name]
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}", draws=shown.parameters["draws"]),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"matrix.axis.{axis}") for axis in array.axes),
-        large=True,
+    return matrix_of(
+        shown,
+        name,
+        words,
+        told={"draws": shown.parameters["draws"]},
+        axis_titles=axis_titles(shown.arrays[name].axes, words, "matrix.axis"),
         hidden=shown.hidden,
         hidden_as=words.plain("drop.hidden"),
+        note="",
+        large=True,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from core.text.lookup import lookup, seeded_table, tied_logits
+from ui.figures.matrices import matrix_of
 from ui.figures.tokens import MOST
 from ui.formulas import bracketed
 from ui.matrix import Matrix
@@ -67,25 +68,12 @@ def compute(result: Result, d: int, scaled: bool) -> Result:
 
 def drawn(name: str, result: Result, words: Words) -> Matrix:
     """One matrix of the look-up or of the output."""
-    array = result.arrays[name]
-    d = result.parameters["d"]
+    d, one_hot = result.parameters["d"], name == "one_hot"
     limit = {"logits": 4.0, "output": 2.5}.get(name, 2.5 / d**0.5)
     if name == "output" and not result.parameters["scaled"]:
         limit = 2.5 / d**0.5
-    weight = name == "one_hot"
-    return Matrix(
-        name=name,
-        title=words.plain(f"title.{name}"),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight" if weight else "signed",
-        limits=(0.0, 1.0) if weight else (-limit, limit),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"axis.{axis}") for axis in array.axes),
-        arrow=words.plain(f"arrow.{name}", root=number(d**0.5)) if f"arrow.{name}" in words else "",
-        whole=weight,
-    )
+    told = {"root": number(d**0.5)}
+    return matrix_of(result, name, words, limit=None if one_hot else limit, told=told, note="", whole=one_hot)
 
 
 def _cut(result: Result) -> tuple[int, int]:

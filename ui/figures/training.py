@@ -13,6 +13,7 @@ from core.models.schedule import learning_rate
 from core.models.tasks import IGNORED, Task, task_named
 from core.models.training import TrainingSettings
 from ui.course.training import MAPS, SIDES
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.training_side import (
     HEADS,
     KINDS,
@@ -194,18 +195,15 @@ def _map(name: str, result: Result, words: Words) -> Matrix:
     hidden = None
     if p[f"map_kind_{side}"] == "maps":
         hidden = np.triu(np.ones(array.values.shape, dtype=bool), 1)
-    return Matrix(
-        name=name,
+    return matrix_of(
+        result,
+        name,
+        words,
         title=words.plain("map.title", side=side.upper(), layer=layer, head=head, step=p[f"map_step_{side}"]),
-        values=array.values,
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
-        limits=(0.0, 1.0),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"matrix.axis.{axis}") for axis in array.axes),
+        axis_titles=axis_titles(array.axes, words, "matrix.axis"),
         hidden=hidden,
         hidden_as=words.plain("hidden.future"),
+        note="",
         large=True,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ui.course.training import GRADIENTS
+from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.training import name_of
 from ui.figures.training_side import Side
 from ui.matrix import Matrix
@@ -21,20 +22,18 @@ def matrices(result: Result, words: Words) -> tuple[tuple[Matrix, ...], ...]:
 
 
 def _matrix(name: str, result: Result, words: Words, there: list[str]) -> Matrix:
-    array = result.arrays[name]
     together = np.concatenate([logged(result.values(other)).ravel() for other in there])
     finite = together[np.isfinite(together)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (-1.0, 0.0)
-    return Matrix(
-        name=name,
+    return matrix_of(
+        result,
+        name,
+        words,
         title=words.plain("grad.title", side=Raw(name[-1].upper())),
-        values=logged(array.values),
-        rows=array.rows,
-        columns=array.columns,
-        fill="weight",
+        values=logged(result.values(name)),
         limits=(low, high if high > low else low + 1),
-        axes=array.axes,
-        axis_titles=tuple(words.plain(f"matrix.axis.{axis}") for axis in array.axes),
+        axis_titles=axis_titles(result.arrays[name].axes, words, "matrix.axis"),
+        note="",
         large=True,
     )
 
