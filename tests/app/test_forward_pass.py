@@ -342,8 +342,9 @@ def test_two_temperatures_are_compared(toy, lang, caplog):
     app.slider(key="forward_pass.temperature").set_value(2.0).run()
     assert_whole(app, caplog)
     entropies = [number(figure.entropy(computed(toy, ("小", "猫"), temperature=t))) for t in (1.0, 2.0)]
+    unit = {"en": "nat", "zh": "奈特"}[lang]
     row = next(
-        line for m in app.markdown for line in m.value.splitlines() if "nat" in line and line.count("|") == 5
+        line for m in app.markdown for line in m.value.splitlines() if unit in line and line.count("|") == 5
     )
     assert [cell.strip() for cell in row.split("|")[2:4]] == entropies
 
