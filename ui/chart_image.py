@@ -19,6 +19,8 @@ charts = json.load(sys.stdin)
 json.dump([vl_convert.vegalite_to_svg(chart) for chart in charts], sys.stdout)
 """
 _ONE = threading.Lock()
+# Letters keep a margin of the page's colour, as assets/style.css gives them in the app.
+_MARGIN = "<style>.mark-text.role-mark text{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}</style>"
 _LOOK = {
     "font": "system-ui, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
     "view": {"stroke": None},
@@ -35,4 +37,4 @@ def svgs(charts: Sequence[Chart]) -> list[str]:
         done = subprocess.run(
             [sys.executable, "-c", _DRAW], input=given, capture_output=True, text=True, check=True, timeout=60
         )
-    return json.loads(done.stdout)
+    return [drawn.replace("><", f">{_MARGIN}<", 1) for drawn in json.loads(done.stdout)]

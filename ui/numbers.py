@@ -31,6 +31,12 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("-", "−")
 
 
+def fixed(value: float, decimals: int) -> str:
+    """The value with that many decimals; what rounds to nothing has no sign."""
+    text = f"{value:.{decimals}f}"
+    return (text if text.strip("-0.") else text.lstrip("-")).replace("-", "−")
+
+
 def listed(parts: Iterable[object], lang: str, *, long: bool = False) -> str:
     """The parts one after the other as the language sets a list; `long` ones, with commas inside, by semicolons."""
     between = ("；" if long else "、") if lang == "zh" else ("; " if long else ", ")

@@ -3,6 +3,11 @@
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
 const realMinus = (text) => text.replace('-', '−')
+// What rounds to nothing has no sign.
+const fixed = (value, decimals) => {
+  const text = value.toFixed(decimals)
+  return realMinus(Number(text) === 0 && text[0] === '-' ? text.slice(1) : text)
+}
 
 function powerOfTen(value, digits) {
   const [mantissa, exponent] = value.toExponential(digits - 1).split('e')
@@ -27,7 +32,7 @@ export function formatInCell(value, decimals) {
   if (Number.isNaN(value)) return 'NaN'
   if (value === 0) return '0'
   const size = Math.abs(value)
-  if (size < 9.995) return realMinus(value.toFixed(Math.min(decimals, size < 0.9995 ? 3 : 2)))
+  if (size < 9.995) return fixed(value, Math.min(decimals, size < 0.9995 ? 3 : 2))
   if (size < 99.95) return realMinus(value.toFixed(1))
   if (size < 999.5) return realMinus(value.toFixed(0))
   return realMinus(value.toExponential(0).replace('+', ''))

@@ -151,3 +151,33 @@ def test_a_guide_is_named_at_the_end_that_was_asked_for():
         if layer["mark"]["type"] == "text"
     }
     assert aligned["datum.layer === 'guide start'"] == "left"
+
+
+@pytest.mark.parametrize(
+    ("guide", "curve", "height", "shift"),
+    [
+        (
+            np.linspace(0.9, 0.1, 9),
+            np.linspace(0.9, 0.3, 9),
+            0.1,
+            10,
+        ),  # falls, its curve above: under its end
+        (np.linspace(0.1, 0.9, 9), np.linspace(0.1, 0.5, 9), 0.9, -10),  # rises: over its end
+        (np.full(9, 0.98), np.full(9, 0.5), 0.98, 10),  # no room above
+        (np.full(9, 0.02), np.full(9, 0.5), 0.02, -10),  # no room below
+        (np.full(9, 0.5), np.full(9, 0.55), 0.5, 10),  # a curve runs just above
+    ],
+)
+def test_a_guide_is_named_where_no_line_runs(guide, curve, height, shift):
+    x = np.arange(9.0)
+    limits = Axis("x", (0.0, 8.0)), Axis("y", (0.0, 1.0))
+    data = curves(x, [Curve("c", curve)], *limits, guides=[Guide("1/√L", guide)]).data
+    named = data[data["layer"] == "guide end"]
+    assert named.y.tolist() == pytest.approx([height])
+    assert named["shift"].tolist() == [shift]
+
+
+def test_a_chart_as_a_drawing_keeps_a_margin_around_its_letters():
+    drawn = svgs([some_curves()])[0]
+    assert drawn.count("paint-order:stroke") == 1
+    assert re.search(r'class="mark-text role-mark[^>]*>', drawn)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui.formulas import exponent
-from ui.numbers import listed, number
+from ui.numbers import fixed, listed, number
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,10 @@ def test_exponents_are_written_so_that_the_power_can_be_checked(scores):
 )
 def test_large_exponents_keep_their_decimals(value, text):
     assert exponent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-0.00004, "0.0000"), (-0.00006, "−0.0001"), (0.5, "0.5000"), (-12.0, "−12.0000")]
+)
+def test_what_rounds_to_nothing_has_no_sign(value, text):
+    assert fixed(value, 4) == text

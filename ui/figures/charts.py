@@ -25,6 +25,13 @@ from ui.numbers import number
 _THEME = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
 _TAKEN = 3  # the first colours of the theme stand for queries, keys and values everywhere
 _GUIDE = "#8b8795"  # readable on white and on the dark page
+# Letters need more contrast than lines: dark on a light page, light on a dark one.
+LETTERS = {"expr": "luminance(background) > 0.5 ? '#5d596a' : '#bdb9ca'"}
+_BESIDE = 10  # px from a guide to the middle of its name
+_SHIFT = {"expr": "datum.shift"}
+_LETTER = 7.0  # px that a Latin letter of a guide's name takes
+_NARROW = 330.0  # px: the plot of a chart on a phone or of one of three in a row
+_LINE = 0.09  # of a plot's height: what a name takes
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")  # so that colour is not the only mark
 HEIGHT = 320
 
@@ -115,8 +122,8 @@ def curves(
         table.add(layer, curve.name, x if curve.x is None else curve.x, curve.y, curve.low, curve.high)
     for guide in guides:
         table.add("guide", guide.label, x, guide.y)
-        place = slice(0, 1) if guide.at_start else slice(-1, None)
-        table.add("guide start" if guide.at_start else "guide end", guide.label, x[place], guide.y[place])
+        at, y, shift = _named_at(guide, x, series, x_axis, y_axis)
+        table.add("guide start" if guide.at_start else "guide end", guide.label, at, y, shift=shift)
     if marker:
         table.add("marker", marker.label, np.array([marker.x]), np.array([y_axis.limits[1]]))
     places = [i if curve.colour is None else curve.colour for i, curve in enumerate(series)]
@@ -131,15 +138,8 @@ def curves(
             if banded
             else []
         ),
-        *_guide_layers(across, up, start=any(guide.at_start for guide in guides)),
+        _guide_line(across, up),
         _layer("marker", {"type": "rule", "color": _GUIDE, "strokeWidth": 1.5}, x=across),
-        _layer(
-            "marker",
-            _text("right", -4, 8) if right else _text("left", 4, 8),
-            x=across,
-            y={"value": 0},
-            text={"field": "name"},
-        ),
         *(
             [
                 _layer(
@@ -150,6 +150,14 @@ def curves(
             else []
         ),
         _layer("series", {"type": "line", "strokeWidth": 2}, x=across, y=up, color=colour),
+        *_guide_names(across, up, start=any(guide.at_start for guide in guides)),
+        _layer(
+            "marker",
+            _text("right", -5, 8) if right else _text("left", 5, 8),
+            x=across,
+            y={"value": 0},
+            text={"field": "name"},
+        ),
         _layer(
             "series",
             {"type": "point", "filled": True, "size": 42, "opacity": 1},
@@ -187,7 +195,7 @@ def bars(
         table.add("tick", ticks.name, x, ticks.y)
     for guide in guides:
         table.add("guide", guide.label, x, guide.y)
-        table.add("guide end", guide.label, x[-1:], guide.y[-1:])
+        table.add("guide end", guide.label, x[-1:], guide.y[-1:], shift=-_BESIDE)
     colour, _ = _encodings([*series, *([ticks.name] if ticks else [])])
     across = {"field": "x", "type": "nominal", "title": axis_title, "sort": list(labels)}
     few = len(labels) <= 6 or max(map(_wide, labels)) <= 4  # short enough to stand upright
@@ -206,7 +214,8 @@ def bars(
             color=colour,
             tooltip=tooltip,
         ),
-        *_guide_layers(across, up),
+        _guide_line(across, up),
+        *_guide_names(across, up),
     ]
     return Chart(table.frame(), {"height": height, "layer": layers})
 
@@ -217,12 +226,14 @@ class _Table:
     def __init__(self) -> None:
         self.parts: list[pd.DataFrame] = []
 
-    def add(self, layer: str, name: str, x: np.ndarray, y: np.ndarray, low=None, high=None) -> None:
+    def add(
+        self, layer: str, name: str, x: np.ndarray, y: np.ndarray, low=None, high=None, shift=None
+    ) -> None:
         y = np.asarray(y, dtype=float)
         for values in (y, low, high):
             if values is not None and not np.isfinite(values).all():
                 raise ValueError(f"{name}: a chart was given a value that is not finite")
-        columns = {"layer": layer, "name": name, "x": x, "y": y, "low": low, "high": high}
+        columns = {"layer": layer, "name": name, "x": x, "y": y, "low": low, "high": high, "shift": shift}
         shown = {"y_shown": [as_read(value) for value in y]}
         if x.dtype != object:
             shown["x_shown"] = [as_read(value) for value in x]
@@ -245,21 +256,61 @@ def _layer(name: str, mark: dict[str, Any], **encoding: Any) -> dict[str, Any]:
     }
 
 
-def _guide_layers(across: dict, up: dict, start: bool = False) -> list[dict[str, Any]]:
+def _guide_line(across: dict, up: dict) -> dict[str, Any]:
     line = {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "color": _GUIDE}
+    return _layer("guide", line, x=across, y=up, detail={"field": "name"})
+
+
+def _guide_names(across: dict, up: dict, start: bool = False) -> list[dict[str, Any]]:
     return [
-        _layer("guide", line, x=across, y=up, detail={"field": "name"}),
-        _layer("guide end", _text("right", -2, -7), x=across, y=up, text={"field": "name"}),
+        _layer("guide end", _text("right", -2, _SHIFT), x=across, y=up, text={"field": "name"}),
         *(
-            [_layer("guide start", _text("left", 2, -7), x=across, y=up, text={"field": "name"})]
+            [_layer("guide start", _text("left", 2, _SHIFT), x=across, y=up, text={"field": "name"})]
             if start
             else []
         ),
     ]
 
 
-def _text(align: str, dx: int, dy: int) -> dict[str, Any]:
-    return {"type": "text", "align": align, "dx": dx, "dy": dy, "color": _GUIDE, "fontSize": 12}
+def _named_at(
+    guide: Guide, x: np.ndarray, series: Sequence[Curve], x_axis: Axis, y_axis: Axis
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Where a guide's name stands, over or under its line, so that few lines run through it: x, y, shift in px."""
+    at = slice(0, 1) if guide.at_start else slice(-1, None)
+    end = float(_share(x[at], x_axis)[0])
+    covered = np.linspace(0, _wide(guide.label) * _LETTER / _NARROW, 9) * (1 if guide.at_start else -1)
+
+    def heights(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.interp(end + covered, _share(x, x_axis), _share(y, y_axis))
+
+    own = heights(x, guide.y)
+    others = np.array([heights(x if c.x is None else c.x, c.y) for c in series])
+
+    def crowded(low: float, high: float, edge: float) -> float:
+        outside = low < 0 or high > 1
+        return 100 * outside + ((others > low) & (others < high)).sum() + 3 * abs(edge - own[0]) / _LINE
+
+    top, bottom = own.max(), own.min()
+    below = crowded(bottom - _LINE, bottom, bottom) < crowded(top, top + _LINE, top)
+    y = np.interp(bottom if below else top, (0, 1), _scaled(y_axis.limits, y_axis))
+    y = guide.y[at] if top == bottom else np.array([y_axis.log**y if y_axis.log else y])
+    return x[at], y, _BESIDE if below else -_BESIDE
+
+
+def _scaled(values: Any, axis: Axis) -> np.ndarray:
+    """Values as the axis measures them; what is not above 0 has no place on a logarithmic one."""
+    values = np.asarray(values, float)
+    return np.log(np.maximum(values, np.finfo(float).tiny)) / np.log(axis.log) if axis.log else values
+
+
+def _share(values: np.ndarray, axis: Axis) -> np.ndarray:
+    """Where values stand between the limits of an axis: 0 at the lower, 1 at the upper."""
+    low, high = _scaled(axis.limits, axis)
+    return np.clip((_scaled(values, axis) - low) / (high - low), 0, 1)
+
+
+def _text(align: str, dx: int, dy: int | dict) -> dict[str, Any]:
+    return {"type": "text", "align": align, "dx": dx, "dy": dy, "color": LETTERS, "fontSize": 12}
 
 
 def _encodings(
