@@ -296,3 +296,12 @@ def test_a_row_of_large_matrices_says_once_what_they_have_in_common(picture, que
     texts = [block.locator("text").all_text_contents() for block in page.locator(".block").all()]
     assert sum("a long name of the rows" in one for one in texts) == 1
     assert page.locator(".block linearGradient").count() == 1, "one scale for all weights"
+
+
+def test_what_rounds_to_nothing_has_no_sign(picture):
+    shown = picture().evaluate(
+        "async (all) => { const { formatInCell } = await import('/app/static/matrix/text.js');"
+        " return all.map(([value, decimals]) => formatInCell(value, decimals)) }",
+        [[-0.001, 2], [-0.0004, 3], [-0.006, 2], [-3.2, 2], [0, 2]],
+    )
+    assert shown == ["0.00", "0.000", "−0.01", "−3.20", "0"]

@@ -12,7 +12,7 @@ from ui.figures.matrices import matrix_of
 from ui.figures.positions import thin
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
-from ui.numbers import listed
+from ui.numbers import fixed, listed
 from ui.result import Array, Result
 from ui.words import Raw, Words
 
@@ -84,7 +84,7 @@ def why(shown: Result, cell: tuple[str, int, int], words: Words) -> str:
 def notices(shown: Result, words: Words) -> list[str]:
     """What to notice: one matrix for every t, the same product anywhere, and what that does not promise."""
     p, facts = shown.parameters, shown.facts
-    products = listed((f"{x:.4f}".replace("-", "−") for x in facts["products"]), words.lang)
+    products = listed((fixed(x, 4) for x in facts["products"]), words.lang)
     told = {"d": p["d"], "t": p["t"], "delta": p["delta"], "there": p["t"] + p["delta"], "half": p["d"] // 2}
     told |= {"similarity": facts["similarity"], "spread": float(np.ptp(facts["products"]))}
     starts = listed(facts["starts"], words.lang)
