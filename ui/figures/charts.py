@@ -284,7 +284,8 @@ def _named_at(
         return np.interp(end + covered, _share(x, x_axis), _share(y, y_axis))
 
     own = heights(x, guide.y)
-    others = np.array([heights(x if c.x is None else c.x, c.y) for c in series])
+    drawn = [(x if c.x is None else c.x, c.y) for c in series if len(c.y)]  # all its points may be left out
+    others = np.array([heights(*curve) for curve in drawn])
 
     def crowded(low: float, high: float, edge: float) -> float:
         outside = low < 0 or high > 1
