@@ -12,7 +12,7 @@ import torch
 
 from core.models.generation import GenerationStep, generate
 from core.models.toy import Toy
-from ui.figures.charts import Axis, Chart, Curve, bars, curves, series_colours
+from ui.figures.charts import LETTERS, Axis, Chart, Curve, bars, curves, series_colours
 from ui.figures.forward_pass import sampling_of
 from ui.numbers import listed, number
 from ui.result import Result
@@ -162,7 +162,7 @@ def line(step: Step, words: Words) -> Chart:
         },
         {
             "transform": only("piece"),
-            "mark": {"type": "text", "fontSize": 13, "color": _GREY},
+            "mark": {"type": "text", "fontSize": 13, "color": LETTERS},
             "encoding": {"x": across | {"field": "middle"}, "y": at(0.9), "text": {"field": "label"}},
         },
         {
@@ -172,7 +172,7 @@ def line(step: Step, words: Words) -> Chart:
         },
         {
             "transform": only("drawn"),
-            "mark": {"type": "text", "fontSize": 13, "color": _GREY},
+            "mark": {"type": "text", "fontSize": 13, "color": LETTERS},
             "encoding": {"x": across, "y": at(0.08), "text": {"field": "name"}},
         },
     ]
