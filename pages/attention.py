@@ -8,6 +8,7 @@ from core.attention.dot_product import attention
 from core.attention.statistics import describe
 from core.attention.toy import toy_inputs
 from ui import frame
+from ui.cached import cached
 from ui.checks.attention import attention_checks
 from ui.figures import attention as figure
 from ui.figures import attention_backward as backwards
@@ -21,13 +22,13 @@ from ui.result import Array, Result
 page = frame.open_page("attention")
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@cached(max_entries=64, shared=True)
 def drawn(sentence, seed):
     """The widest inputs of a sentence, of which every setting is a slice."""
     return toy_inputs(sentence, seed, d_k=64)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(sentence, tokens, dk, tau, scaled, mask, window, pad, seed) -> Result:
     """Attention over the first tokens of the sentence, and the numbers the page speaks of."""
     widest = drawn(sentence, seed)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui import frame
+from ui.cached import cached
 from ui.checks.feed_forward import feed_forward_checks
 from ui.figures import experts, experts_balance, experts_sizes
 from ui.figures import feed_forward as figure
@@ -15,7 +16,7 @@ from ui.result import Result
 
 page = frame.open_page("feed_forward")
 
-compute = st.cache_data(figure.compute, max_entries=512, show_spinner=False)
+compute = cached(max_entries=512)(figure.compute)
 
 
 def result_of(values) -> Result:

@@ -7,6 +7,7 @@ from core.models.prompt import Prompt, Replacement, read_prompt
 from core.models.toy import Toy
 from core.text.tokens import clean
 from ui import frame, toys
+from ui.cached import cached
 from ui.checks.forward_pass import forward_checks
 from ui.figures import forward_pass as figure
 from ui.figures import forward_pass_embeddings as beginnings
@@ -37,25 +38,25 @@ TOY_READS = 10  # tokens after END: the length of the longest sentence
 SETTINGS = ("temperature", "top_k", "top_p", "layer", "draw", "training", "new")
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@cached(max_entries=256)
 def compute(tokens, settings, _toy) -> Result:
     """One forward pass."""
     return figure.compute(_toy, tokens, dict(settings))
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def written_of(tokens, settings, wanted, _toy, _result) -> writing.Written:
     """The text written on, twice."""
     return writing.write(_toy, _result, wanted)
 
 
-@st.cache_resource(show_spinner=False)
+@cached(max_entries=1, shared=True)
 def known_sentences() -> tuple[tuple[str, ...], ...]:
     """What the toy was trained on, as tokens."""
     return tuple(tokens_of(s) for lang in ("zh", "en") for s in corpus(lang).train)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@cached(max_entries=256)
 def read(text, vocabulary, limit) -> Prompt:
     """The prompt in words that the toy knows."""
     return read_prompt(text, vocabulary, known_sentences(), limit)

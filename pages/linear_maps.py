@@ -5,6 +5,7 @@ import torch
 
 from core.attention.linear_maps import additivity_gap, compare, homogeneity_gap, worked_map
 from ui import frame
+from ui.cached import cached
 from ui.checks.linear_maps import linear_maps_checks
 from ui.figures import linear_maps as figure
 from ui.figures import linear_maps_cosine as cosine
@@ -17,7 +18,7 @@ from ui.result import Array, Result
 page = frame.open_page("linear_maps")
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(m11, m12, m21, m22, u1, u2, b1, b2, v1, v2, k) -> Result:
     """The map at work on u, e₁ and e₂, and on two vectors for the tests of linearity and likeness."""
     worked = worked_map((m11, m12, m21, m22), (u1, u2), (b1, b2))

@@ -10,6 +10,7 @@ from core.attention.receptive import first_layer, reached_counts
 from core.attention.worked import mask_inputs
 from ui import frame
 from ui.batch import arrange, sentences_of
+from ui.cached import cached
 from ui.checks.masks import mask_checks
 from ui.figures import masks as figure
 from ui.figures import masks_batch as batches
@@ -33,7 +34,7 @@ TAKES = {
 }
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(tokens, length, worked, kinds, numbers, drawn, layers) -> Result:
     """One sentence with its padding under the chosen masks, and what the layers reach."""
     t, settings = len(tokens), MaskSettings(*numbers)

@@ -5,6 +5,7 @@ import streamlit as st
 from core.attention import masks
 from core.attention.toy_heads import at_temperature, toy_heads
 from ui import frame
+from ui.cached import cached
 from ui.checks.multi_head import multi_head_checks
 from ui.figures import batch_first, head_costs, head_likeness, heads_off
 from ui.figures import multi_head as figure
@@ -14,10 +15,10 @@ from ui.result import Result
 page = frame.open_page("multi_head")
 
 
-drawn = st.cache_resource(toy_heads, max_entries=64, show_spinner=False)
+drawn = cached(max_entries=64, shared=True)(toy_heads)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(tokens, d_model, heads, kv, mask, tau, off, seed) -> Result:
     """Multi-head attention over the tokens, with all heads and with those that are on."""
     x, plain = drawn(tokens, seed, d_model, heads, kv)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.attention.toy import toy_inputs
 from ui import frame
+from ui.cached import cached
 from ui.checks.positions import position_checks
 from ui.figures import positions as figure
 from ui.figures import positions_curves as waves
@@ -20,13 +21,13 @@ from ui.result import Result
 page = frame.open_page("positions")
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@cached(max_entries=64, shared=True)
 def drawn(sentence, seed):
     """The widest inputs of a sentence, of which every setting is a slice."""
     return toy_inputs(sentence, seed, d_k=64, d_model=figure.D_MODEL)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(sentence, tokens, scheme, start, head, dk, mask, seed) -> Result:
     """The page's one value under plain settings."""
     tokens = sentence[:tokens]

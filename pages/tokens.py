@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.text.tokens import clean
 from ui import frame
+from ui.cached import cached
 from ui.checks.tokens import token_checks
 from ui.figures import tokens as figure
 from ui.figures import tokens_bytes as signs
@@ -27,13 +28,13 @@ EXAMPLES = {
 }
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@cached(max_entries=256)
 def compute(text, n, seed) -> Result:
     """The text under the first n merges."""
     return figure.compute(text, n, seed)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def learned(k) -> learning.Learned:
     """The corpus before and after merge k."""
     return learning.measure(k)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import streamlit as st
 import torch
 from torch import Tensor
 
 from core.models.tasks import task_named
 from core.models.toy import TOY, Toy
 from core.models.training import TrainingSettings, begin_run
+from ui.cached import cached
 from ui.toys import shared
 
 
@@ -17,7 +17,7 @@ def trained_toy(seed: int = 0) -> Toy:
     return shared().wait(seed)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@cached(max_entries=4, shared=True)
 def table_before(seed: int = 0) -> Tensor:
     """The token table [V, d] from which the training with that seed starts."""
     settings = TrainingSettings(**{**vars(TOY), "seed": seed})

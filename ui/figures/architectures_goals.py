@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import dataclass
 
-import streamlit as st
 import torch
 
 from core.models.corpus import END, corpus, tokens_of
@@ -14,6 +13,7 @@ from core.models.denoising import next_sentence_pair
 from core.models.families import Exercise, exercise, first_pass
 from core.models.masked_language import IGNORED, mask_tokens
 from core.text.prose import prose
+from ui.cached import cached
 from ui.numbers import number
 from ui.strips import Strip, Token
 from ui.words import Raw, Words
@@ -99,7 +99,7 @@ def make(goal: str, tokens: tuple[str, ...], share: int, seed: int) -> tuple[Voc
     return known, made
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def counts(tokens: tuple[str, ...], share: int, seed: int) -> list[Count]:
     """All four exercises of one text; those that need two tokens are left out of a shorter one."""
     found = []
@@ -117,7 +117,7 @@ def corpus_tokens(lang: str) -> tuple[str, ...]:
     return tuple(word for line in corpus(lang).train for word in (*tokens_of(line), END))
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def fates(lang: str, share: int, seed: int) -> dict[str, int]:
     """What became of the chosen positions of the whole corpus."""
     tokens = corpus_tokens(lang)
@@ -218,7 +218,7 @@ def fate(known: Vocabulary, number: int, made: Exercise, i: int, tokens: tuple[s
     return "unchanged" if known.text(number) == tokens[i] else "replaced"
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
+@cached(max_entries=2)
 def sentences(lang: str) -> tuple[str, ...]:
     """The project's prose, sentence by sentence."""
     text = prose(lang).learned.replace("\n", " " if lang == "en" else "")

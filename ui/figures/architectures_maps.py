@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 import torch
 
 from core.models.families import family_maps
+from ui.cached import cached
 from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_exponentials
 from ui.matrix import Matrix
@@ -19,7 +19,7 @@ TOGETHER = ("source", "target", "cross")
 NAMES = (*ALONE, *TOGETHER)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def compute(source: tuple[str, ...], target: tuple[str, ...], prefix: int, seed: int) -> Result:
     """The six maps. A prefix beyond the text means all of it."""
     vocabulary = list(dict.fromkeys([*source, *target]))

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from core.attention.saturation import SaturationTrace, Spread, saturation
+from ui.cached import cached
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, curves
 from ui.words import Words
 
@@ -33,7 +33,7 @@ class Measured:
         return float(_spread(trace, quantity).mean[MEASURED.index(d_k)])
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def measure(draws: int, keys: int, seed: int) -> Measured:
     """The experiment at every width, both ways."""
     plain, scaled = (saturation(MEASURED, draws, keys, seed, scaled) for scaled in (False, True))

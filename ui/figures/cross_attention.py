@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 import torch
 
 from core.attention.dot_product import attention
 from core.attention.masks import padding
 from core.attention.statistics import describe
 from core.attention.toy import ToyInputs, toy_inputs
+from ui.cached import cached
 from ui.figures import pairs
 from ui.figures.matrices import matrix_of
 from ui.formulas import sum_of_products
@@ -26,13 +26,13 @@ INPUTS = ("q", "k", "v")
 STEPS = ("scores", "scaled", "masked", "weights", "output")
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@cached(max_entries=128, shared=True)
 def drawn(tokens: tuple[str, ...], seed: int) -> ToyInputs:
     """The widest inputs of a sentence, of which every width is a slice. Shared by all readers, so never changed."""
     return toy_inputs(tokens, seed, d_k=64)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(
     source: tuple[str, ...], target: tuple[str, ...], pad: int, masked: bool, dk: int, seed: int
 ) -> Result:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from core.attention.toy import seeded
 from core.block.balancing import Balancing, balanced_by_bias, balanced_by_loss, unbalanced
 from core.block.experts import uneven_logits
+from ui.cached import cached
 from ui.figures.charts import Axis, Chart, Curve, Guide, Marker, as_read, bars, curves
 from ui.formulas import sum_of_products
 from ui.numbers import listed, number
@@ -32,7 +32,7 @@ class Balanced:
     alpha: float
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@cached(max_entries=64, shared=True)
 def compute(experts: int, k: int, favour: float, speed: float, alpha: float, seed: int) -> Balanced:
     """Sixty batches of 256 tokens whose router has favourites."""
     k = min(k, experts)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from core.attention.shapes import ShapeStep, batch_shapes, heads_by_view_alone
 from core.attention.toy import seeded
+from ui.cached import cached
 from ui.figures.matrices import axis_titles, matrix_of
 from ui.formulas import sum_of_products
 from ui.matrix import Matrix
@@ -22,7 +22,7 @@ FILE = "core.attention.shapes"
 NUMBERED = 10  # rows of numbers, above and below together, that a screen has room for
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@cached(max_entries=8)
 def of_the_notes(name: str, seed: int) -> tuple[dict[str, tuple[int, ...]], float, dict[str, float]]:
     """[4, 16, 512] with 8 heads, computed: the shape of each step, and one number found at each of its addresses."""
     steps = _steps(name, seed, *NOTES)
@@ -42,7 +42,7 @@ def _steps(name: str, seed: int, *sizes: int) -> dict[str, ShapeStep]:
     return {short.get(s.name, s.name): s for s in made if s.name in short or s.name in later}
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def compute(
     name: str, batch: int, tokens: int, n_heads: int, d_head: int, sentence: int, seed: int
 ) -> Result:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 import torch
 from torch import Tensor
 
 from core.block.normalization import NormTrace, batch_norm, layer_norm, moments, rms_norm
 from core.block.toy_batch import toy_batch
+from ui.cached import cached
 from ui.figures.matrices import matrix_of
 from ui.formulas import bracketed, sum_of_numbers
 from ui.matrix import Matrix
@@ -79,7 +79,7 @@ def remarks(batch: Batch, values: Mapping[str, Any], words: Words) -> list[str]:
     return told
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
+@cached(max_entries=512)
 def compute(tokens: tuple[str, ...], sentences: tuple[int, ...], settings: tuple) -> Result:
     """The batch, the three norms, and what they would be without the outlier. `settings` as in SETTINGS."""
     p = dict(zip(SETTINGS, settings, strict=True))

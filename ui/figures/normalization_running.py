@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 import torch
 
 from core.block.normalization import normalize_with
 from core.block.running import RunningStatistics, running_statistics
 from core.block.toy_batch import random_batches
+from ui.cached import cached
 from ui.figures import charts
 from ui.figures import normalization as figure
 from ui.figures.normalization import DIGITS
@@ -23,7 +23,7 @@ STEPS = ("training", "inference", "gap")
 MOST = 100  # batches
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def remembered(
     seed: int, size: int, d: int, shift: float, scale: float, momentum: float
 ) -> RunningStatistics:

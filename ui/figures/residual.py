@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from core.block.depth import DepthSettings, depth_experiment
+from ui.cached import cached
 from ui.figures.matrices import axis_titles, matrix_of
 from ui.matrix import Matrix
 from ui.numbers import number
@@ -53,7 +53,7 @@ def settings(norm: str, res: bool, init: str, layers: int, width: int, seed: int
 
 
 # Each side by itself: a side that stays as it is, and a state that was seen before, are not computed again.
-@st.cache_data(max_entries=1024, show_spinner=False)
+@cached(max_entries=1024)
 def measure(
     norm: str, res: bool, init: str, layers: int, width: int, seed: int, attention: bool = True
 ) -> Measured:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 import torch
 
 from core.block.depth import cosines_of, token_products
+from ui.cached import cached
 from ui.figures.charts import Chart, Curve, curves
 from ui.figures.matrices import axis_titles, matrix_of
 from ui.figures.residual import SIDES, measure, name_of, settings
@@ -20,7 +20,7 @@ from ui.words import Raw, Words
 LOWEST = 1e-13  # below it 1 − cosine is rounding of float32 inputs
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached(max_entries=64)
 def pairs(norm: str, res: bool, init: str, layers: int, width: int, seed: int, layer: int) -> np.ndarray:
     """x_i · x_j for every two tokens of the first sentence after a layer, [T, T]."""
     return token_products(settings(norm, res, init, layers, width, seed), layer).numpy()
