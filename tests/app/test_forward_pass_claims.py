@@ -193,7 +193,8 @@ def test_no_sentence_of_the_other_tabs_is_false_anywhere(toy, monkeypatch):
         assert bool(said.of("emb.notice.twins")) == (len(set(rows)) < len(rows))
         if said.of("emb.notice.twins"):
             i, j = (
-                int(n) - 1 for n in re.search(r"positions (\d+) and (\d+)", said.of("emb.notice.twins")).groups()
+                int(n) - 1
+                for n in re.search(r"positions (\d+) and (\d+)", said.of("emb.notice.twins")).groups()
             )
             assert i < j
             assert rows[i] == rows[j]
