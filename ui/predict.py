@@ -36,9 +36,13 @@ class Prediction:
         if unsettled:
             raise ValueError(f"{self.name}: the start must give other values for {unsettled}")
 
+    def missing(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The parameters that stand elsewhere than where the question starts."""
+        return tuple(name for name, value in self.start.items() if not same_value(values[name], value))
+
     def ready(self, values: Mapping[str, Any]) -> bool:
         """Whether the page stands where the question starts."""
-        return all(same_value(values[name], value) for name, value in self.start.items())
+        return not self.missing(values)
 
     def already(self, values: Mapping[str, Any]) -> bool:
         """Whether the page stands where the change would lead."""

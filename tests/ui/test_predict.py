@@ -70,6 +70,7 @@ def test_where_the_page_stands():
     asked = made()
     assert asked.ready({"x": 1, "y": 2, "z": 9})
     assert not asked.ready({"x": 1, "y": 3})
+    assert asked.missing({"x": 1, "y": 3}) == ("y",)
     assert asked.already({"x": 3, "y": 9})
     assert asked.reveals({"x": 3})
     assert not asked.reveals({"x": 1})

@@ -102,8 +102,9 @@ class _Table:
         )
 
     def _start(self) -> None:
-        """The page stands elsewhere: say from where the question starts, and offer to go there."""
-        parameters = [self.page.entry.parameter(name) for name in self.prediction.start]
+        """The page stands elsewhere: say what has to be set for the question, and offer to set it."""
+        missing = self.prediction.missing(self.page.values.as_dict())
+        parameters = [self.page.entry.parameter(name) for name in missing]
         settings = [
             self.words(
                 "setting.one",
