@@ -26,9 +26,7 @@ class SublayerTrace:
     """One sub-layer and what surrounds it. All [..., T, d_model] but `inner`."""
 
     entering: Tensor  # normalised in Pre-LN, x itself otherwise
-    inner: (
-        Any  # the trace of the sub-layer: a MultiHeadTrace; a FeedForwardTrace, SwiGLUTrace or MixtureTrace
-    )
+    inner: Any  # the sub-layer's own trace: of the heads, the feed-forward, SwiGLU or the mixture
     update: Tensor  # the sub-layer's output after dropout
     summed: Tensor  # x + update; the update alone without residual
     output: Tensor  # normalised in Post-LN, summed itself otherwise
