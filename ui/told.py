@@ -13,12 +13,10 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-RESENT = (
-    1.0  # s after it was sent in which a value may not have been taken: sent again, and an old one is none
-)
-LATE = (
-    20.0  # s after it was sent in which an old value may come with another act: a busy browser lags that far
-)
+# In s after a value was sent. Up to the first it is sent again, and an old value is never a move; up to the second,
+# by which a busy browser can lag, an old value that comes with another act is none.
+RESENT = 1.0
+LATE = 10.0
 MOST_HELD = 16  # old values remembered of one widget
 
 
