@@ -192,9 +192,10 @@ def encode(
 
     What a matrix has in common with others is said once, in "kinds", so that many small ones stay small.
     A matrix's "at" and "hidden" count bytes from the end of the header. Values are float32 LE in row order, or one
-    byte each, 0 to 254 between the limits, so that the middle is one of them; hidden cells are one bit each, lowest bit first. `seen` is the number
-    of the last report from the browser that focus and cell already take into account. `in_full` is for a picture
-    whose focus changes without a server: the numbers of every thumbnail are sent as they are.
+    byte each, 0 to 254 between the limits, so that the middle is one of them; hidden cells are one bit each, lowest
+    bit first. `seen` is the number of the last report from the browser that focus and cell already take into
+    account. `in_full` is for a picture whose focus changes without a server: the numbers of every thumbnail are
+    sent as they are.
     Raises KeyError for a missing word and ValueError for a name used twice and for a focus or cell not in `rows`.
     """
     matrices = {matrix.name: matrix for row in rows for matrix in row}

@@ -19,7 +19,7 @@ from ui import course
 from ui.callbacks import finish, whole
 from ui.course.page import Page
 from ui.parameters import Choice, Problem, Text, read_link, write_link
-from ui.told import RESENT, Told
+from ui.told import Told
 from ui.words import LANGUAGES
 
 _VALUES = "values"  # stem → parameter name → value
@@ -140,7 +140,7 @@ class State:
         value = st.session_state[key]
         value = tuple(value) if isinstance(value, list) else value
         old = told.is_old(key, value, now)
-        if value is None or self._foreign(name, value) or (old and told.age(key, now) <= RESENT):
+        if value is None or self._foreign(name, value) or (old and told.is_to_be_sent(key, now)):
             _put(key, self._values()[name])
         elif old and not isinstance(self.page.parameter(name), Text):  # a text is not typed again by chance
             told.doubted[self.page.stem, name] = value  # `begin` decides, knowing all that the reader did

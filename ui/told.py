@@ -48,14 +48,14 @@ class Told:
         sent = self.sent.get(key, -math.inf)
         return 0.0 if sent is None else now - sent
 
-    def is_to_be_sent(self, key: str, began: float) -> bool:
-        """Whether a run that began then has to send the value once more.
+    def is_to_be_sent(self, key: str, now: float) -> bool:
+        """Whether a run that begins now has to send the value once more.
 
         A run that is interrupted before it draws the widget tells nobody, and Streamlit does not try again. Nor does
         the browser listen if the next run follows at once: a click made while the widgets were on their way starts
         one. So a value is sent by every run until one begins that leaves the browser time to take it.
         """
-        return self.age(key, began) <= RESENT
+        return self.age(key, now) <= RESENT
 
     def is_old(self, key: str, value: Any, now: float) -> bool:
         """Whether the browser may have sent the value only because it was not told yet."""

@@ -51,6 +51,14 @@ def settle(page: Page, *, quiet: float = 200, patience: float = PATIENCE) -> flo
     return page.evaluate(SETTLED, [quiet, patience])
 
 
+def drawn(page: Page, t: int = 7) -> list[list[bool]]:
+    """Which cells of the mask [t, t] on the page on masks are on, by what they say to a screen reader."""
+    labels = page.locator(".block[data-name=mask] .cell").evaluate_all(
+        "cells => cells.map((cell) => cell.getAttribute('aria-label') === '1')"
+    )
+    return [labels[i * t : (i + 1) * t] for i in range(t)]
+
+
 def shot(page: Page, name: str, *, full: bool = False) -> Path:
     """Settle, then save build/screenshots/NAME.png."""
     settle(page)

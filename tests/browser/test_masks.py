@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import settle, shot, sideways_scroll
+from tests.browser.harness import drawn, settle, shot, sideways_scroll
 from ui.parameters import Grid
 
 pytestmark = pytest.mark.browser
@@ -13,14 +13,6 @@ pytestmark = pytest.mark.browser
 
 def cell(page: Page, row: int, column: int, t: int = 7):
     return page.locator(".block[data-name=mask] .cell").nth(row * t + column)
-
-
-def drawn(page: Page, t: int = 7) -> list[list[bool]]:
-    """Which cells of the mask are on, by what they say to a screen reader."""
-    labels = page.locator(".block[data-name=mask] .cell").evaluate_all(
-        "cells => cells.map((cell) => cell.getAttribute('aria-label') === '1')"
-    )
-    return [labels[i * t : (i + 1) * t] for i in range(t)]
 
 
 def test_a_mask_is_drawn_by_clicks_and_keys_and_comes_back_from_its_link(open_page, app_url):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.harness import settle
+from tests.browser.harness import drawn, settle
 
 LINK = "attention?lang=en&dk=5&tau=2&tokens=6&mask=causal"
 
@@ -29,18 +29,10 @@ def test_a_click_before_the_controls_are_there_leaves_them_their_values(serve, o
     assert shown == ["6", "5", "2.00"]
 
 
-def first_row(page: Page) -> list[bool]:
-    """Which cells of the drawn mask's first row are on."""
-    labels = page.locator(".block[data-name=mask] .cell").evaluate_all(
-        "cells => cells.slice(0, 7).map((cell) => cell.getAttribute('aria-label') === '1')"
-    )
-    return labels
-
-
 def drawing(open_page, url: str) -> Page:
     """The page on masks, ready to be drawn on."""
     page = open_page("masks?lang=en&mask=causal&also=none&draw=1", None, url=url)
-    assert first_row(page) == [True] + 6 * [False]
+    assert drawn(page)[0] == [True] + 6 * [False]
     return page
 
 
@@ -50,7 +42,7 @@ def test_cells_clicked_while_runs_last_seconds_are_all_drawn(serve, open_page):
         page.locator(".block[data-name=mask] .cell").nth(column).click()
         page.wait_for_timeout(700)
     settle(page)
-    assert first_row(page) == [True, False, False, True, True, True, False]
+    assert drawn(page)[0] == [True, False, False, True, True, True, False]
 
 
 def test_a_click_is_taken_over_though_the_language_is_switched_meanwhile(serve, open_page):
@@ -60,4 +52,4 @@ def test_a_click_is_taken_over_though_the_language_is_switched_meanwhile(serve, 
         page.wait_for_timeout(100)
         page.get_by_text(language, exact=True).first.click()
         settle(page)
-    assert first_row(page) == [True, False, False, True, True, False, False]
+    assert drawn(page)[0] == [True, False, False, True, True, False, False]

@@ -152,6 +152,7 @@ class Controls:
         """
         key = f"{self.entry.stem} {label}"
 
+        @whole
         def take(values: Mapping[str, Any]) -> None:
             self.values.set(**values)
             st.session_state[key] = False

@@ -16,22 +16,28 @@ LLAMA = replace(PRESETS["llama2-7b"], **SMALL)
 PROMPT = torch.tensor([3, 1, 4, 1])
 
 
+def greedy_of(theirs, n: int) -> list[int]:
+    """The n tokens that Hugging Face's model finds likeliest after PROMPT, one by one."""
+    whole = theirs.generate(
+        PROMPT[None],
+        attention_mask=torch.ones(1, 4),
+        max_new_tokens=n,
+        do_sample=False,
+        pad_token_id=0,
+        eos_token_id=None,
+    )
+    return whole[0, 4:].tolist()
+
+
 @pytest.mark.parametrize(
     ("config", "family", "seed"), [(GPT2, others.gpt2, 6), (LLAMA, others.llama, 7)], ids=["gpt2", "llama"]
 )
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_greedy_text_is_hugging_faces(config, family, seed, use_cache):
     model, theirs = pair(config, family, Decoder, seed)  # a seed whose text is no mere repetition
-    expected = theirs.generate(
-        PROMPT[None],
-        attention_mask=torch.ones(1, 4),
-        max_new_tokens=9,
-        do_sample=False,
-        pad_token_id=0,
-        eos_token_id=None,
-    )
+    expected = greedy_of(theirs, 9)
     steps = list(generate(model, PROMPT, 9, temperature=0, use_cache=use_cache))
-    assert [s.token for s in steps] == expected[0, 4:].tolist()
+    assert [s.token for s in steps] == expected
     assert len({s.token for s in steps}) > 2
 
 
@@ -57,21 +63,13 @@ def test_a_window_bounds_the_cache_and_changes_no_word():
     config = replace(PRESETS["mistral-7b"], **SMALL, n_kv_heads=1, window=4)
     model, theirs = pair(config, others.mistral, Decoder, 7)
     steps, without = (list(generate(model, PROMPT, 9, temperature=0, use_cache=use)) for use in (True, False))
-    expected = theirs.generate(
-        PROMPT[None],
-        attention_mask=torch.ones(1, 4),
-        max_new_tokens=9,
-        do_sample=False,
-        pad_token_id=0,
-        eos_token_id=None,
-    )
-    assert [s.token for s in steps] == [s.token for s in without] == expected[0, 4:].tolist()
+    expected = greedy_of(theirs, 9)
+    assert [s.token for s in steps] == [s.token for s in without] == expected
     for a, b in zip(steps, without, strict=True):
         torch.testing.assert_close(a.logits, b.logits)
     assert {s.cache_numbers for s in steps} == {2 * 2 * config.d_head * 3}
-    assert (
-        len({s.cost.maps for s in steps[1:]}) == 1
-    )  # every further token costs the same, however long the text
+    # Every further token costs the same, however long the text.
+    assert len({s.cost.maps for s in steps[1:]}) == 1
 
 
 def test_each_step_holds_the_text_before_it_and_the_logits_of_its_last_token():
